@@ -1,0 +1,115 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package discovery
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/fairway-rpc/fairway/internal/fault"
+)
+
+// Environment variables of kitex-contrib/registry-etcd, honoured so that a
+// deployment can move without changes.
+const (
+	envAdvertiseIP   = "KITEX_IP_TO_REGISTRY"
+	envAdvertisePort = "KITEX_PORT_TO_REGISTRY"
+)
+
+// advertise finds host:port under which consumers reach a listener: what is
+// configured, then the environment, then the listener's own address, in which
+// an unspecified host is replaced by the one that routes to etcd.
+func advertise(ctx context.Context, listener net.Addr, configured string, endpoints []string) (string, error) {
+	host, port, err := net.SplitHostPort(listener.String())
+	if err != nil {
+		return "", fault.Invalid("registry.Info", "Addr: %w", err)
+	}
+	if env := os.Getenv(envAdvertisePort); env != "" {
+		port = env
+	}
+	switch {
+	case configured != "":
+		if h, p, err := net.SplitHostPort(configured); err == nil {
+			return net.JoinHostPort(h, p), nil
+		}
+		host = strings.Trim(configured, "[]")
+	case os.Getenv(envAdvertiseIP) != "":
+		host = strings.Trim(os.Getenv(envAdvertiseIP), "[]")
+	case isUnspecified(host):
+		host = routableHost(ctx, endpoints)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+func isUnspecified(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
+}
+
+// routableHost is the local address that routes to etcd; where etcd is on this
+// host, the first address of an interface that is up; loopback only where
+// there is no other.
+func routableHost(ctx context.Context, endpoints []string) string {
+	var loopback net.IP
+	for _, endpoint := range endpoints {
+		ip := routeTo(ctx, endpoint)
+		if ip != nil && !ip.IsLoopback() {
+			return ip.String()
+		}
+		if loopback == nil {
+			loopback = ip
+		}
+	}
+	if ip := interfaceIP(); ip != nil {
+		return ip.String()
+	}
+	if loopback == nil {
+		loopback = net.IPv4(127, 0, 0, 1)
+	}
+	return loopback.String()
+}
+
+// routeTo asks the routing table for the source address towards an endpoint;
+// a UDP socket that is connected sends nothing.
+func routeTo(ctx context.Context, endpoint string) net.IP {
+	hostport := endpoint
+	if u, err := url.Parse(endpoint); err == nil && u.Host != "" {
+		hostport = u.Host
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "udp", hostport)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = conn.Close() }()
+	local, ok := conn.LocalAddr().(*net.UDPAddr)
+	if !ok {
+		return nil
+	}
+	return local.IP
+}
+
+// interfaceIP prefers IPv4, as the field does.
+func interfaceIP() net.IP {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
+	}
+	var v6 net.IP
+	for _, a := range addresses {
+		n, ok := a.(*net.IPNet)
+		if !ok || !n.IP.IsGlobalUnicast() {
+			continue
+		}
+		if n.IP.To4() != nil {
+			return n.IP
+		}
+		if v6 == nil {
+			v6 = n.IP
+		}
+	}
+	return v6
+}

@@ -1,0 +1,81 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// lease is one lease that is being kept alive.
+type lease struct {
+	id     clientv3.LeaseID
+	ttl    time.Duration
+	lost   chan struct{} // closed when etcd no longer answers for the lease
+	lessor clientv3.Lease
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+// newLease grants a lease and keeps it alive until it is closed or lost. It
+// uses a lessor of its own: a lessor that meets an error it cannot retry is
+// dead for good, and the client's may be used by others.
+func newLease(ctx context.Context, cli *clientv3.Client, ttl time.Duration) (*lease, error) {
+	lessor := clientv3.NewLease(cli)
+	l, err := grant(ctx, lessor, ttl)
+	if err != nil {
+		_ = lessor.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func grant(ctx context.Context, lessor clientv3.Lease, ttl time.Duration) (*lease, error) {
+	grantCtx, cancelGrant := context.WithTimeout(ctx, requestTimeout)
+	defer cancelGrant()
+	seconds := int64((ttl + time.Second - 1) / time.Second)
+	granted, err := lessor.Grant(grantCtx, seconds)
+	if err != nil {
+		return nil, fmt.Errorf("grant a lease: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	answers, err := lessor.KeepAlive(ctx, granted.ID)
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("keep the lease alive: %w", err)
+	}
+	l := &lease{
+		id:     granted.ID,
+		ttl:    time.Duration(granted.TTL) * time.Second,
+		lost:   make(chan struct{}),
+		lessor: lessor,
+		cancel: cancel,
+		ended:  make(chan struct{}),
+	}
+	go l.drain(answers)
+	return l, nil
+}
+
+// drain reads etcd's answers until their channel closes, which is all that
+// the client tells of a lease's end.
+func (l *lease) drain(answers <-chan *clientv3.LeaseKeepAliveResponse) {
+	defer close(l.ended)
+	defer close(l.lost)
+	for range answers {
+	}
+}
+
+// close stops keeping the lease alive; it does not revoke it.
+func (l *lease) close() {
+	l.cancel()
+	_ = l.lessor.Close()
+	<-l.ended
+}
+
+// String is the lease's ID as etcdctl shows it.
+func (l *lease) String() string { return strconv.FormatInt(int64(l.id), 16) }

@@ -1,0 +1,131 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package discovery
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/fairway-rpc/fairway/internal/logging"
+)
+
+// Option works for a [Registry] and for a [Resolver].
+type Option interface {
+	RegistryOption
+	ResolverOption
+}
+
+// RegistryOption configures a [Registry].
+type RegistryOption interface{ applyRegistry(*registryConfig) error }
+
+// ResolverOption configures a [Resolver].
+type ResolverOption interface{ applyResolver(*resolverConfig) error }
+
+// common is what both sides are configured with.
+type common struct {
+	keys keyspace
+	log  *slog.Logger
+}
+
+type registryConfig struct {
+	common
+	ttl        time.Duration
+	advertise  string
+	drainDelay time.Duration
+	failFast   bool
+}
+
+type resolverConfig struct {
+	common
+	cluster        string
+	snapshotDir    string
+	noSnapshots    bool
+	maxSnapshotAge time.Duration
+	resolveTimeout time.Duration
+	maxServices    int
+}
+
+// Defaults of the options.
+const (
+	DefaultTTL            = 10 * time.Second
+	DefaultDrainDelay     = 2 * time.Second
+	DefaultResolveTimeout = time.Second
+	DefaultMaxServices    = 4096
+)
+
+type (
+	commonOption   func(*common) error
+	registryOption func(*registryConfig) error
+	resolverOption func(*resolverConfig) error
+)
+
+func (f commonOption) applyRegistry(c *registryConfig) error   { return f(&c.common) }
+func (f commonOption) applyResolver(c *resolverConfig) error   { return f(&c.common) }
+func (f registryOption) applyRegistry(c *registryConfig) error { return f(c) }
+func (f resolverOption) applyResolver(c *resolverConfig) error { return f(c) }
+
+func newCommon() common {
+	return common{keys: keyspace{prefix: DefaultPrefix}, log: logging.Default()}
+}
+
+func newRegistryConfig(opts []RegistryOption) (*registryConfig, error) {
+	c := &registryConfig{common: newCommon(), ttl: DefaultTTL, drainDelay: -1}
+	for _, o := range opts {
+		if o == nil {
+			continue
+		}
+		if err := o.applyRegistry(c); err != nil {
+			return nil, err
+		}
+	}
+	if c.drainDelay < 0 {
+		c.drainDelay = defaultDrainDelay(c.keys)
+	}
+	return c, nil
+}
+
+// defaultDrainDelay is longer where old consumers poll every five seconds.
+func defaultDrainDelay(keys keyspace) time.Duration {
+	if keys.prefix == registryEtcdPrefix {
+		return 6 * time.Second
+	}
+	return DefaultDrainDelay
+}
+
+// registryEtcdPrefix is the default prefix of kitex-contrib/registry-etcd.
+const registryEtcdPrefix = "kitex/registry-etcd"
+
+func newResolverConfig(opts []ResolverOption) (*resolverConfig, error) {
+	c := &resolverConfig{common: newCommon(), resolveTimeout: DefaultResolveTimeout, maxServices: DefaultMaxServices}
+	for _, o := range opts {
+		if o == nil {
+			continue
+		}
+		if err := o.applyResolver(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// WithPrefix sets the prefix of all keys. Trailing slashes are dropped.
+// Defaults to "fairway". With "kitex/registry-etcd" providers and consumers
+// share a registry with those of kitex-contrib/registry-etcd.
+func WithPrefix(prefix string) Option {
+	return commonOption(func(c *common) (err error) {
+		c.keys, err = newKeyspace(prefix)
+		return err
+	})
+}
+
+// WithLogger sets where log lines go. Defaults to Kitex's klog; nil keeps the
+// default.
+func WithLogger(logger *slog.Logger) Option {
+	return commonOption(func(c *common) error {
+		if logger != nil {
+			c.log = logger
+		}
+		return nil
+	})
+}

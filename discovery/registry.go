@@ -1,0 +1,210 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cloudwego/kitex/pkg/registry"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/fairway-rpc/fairway/internal/fault"
+)
+
+var _ registry.Registry = (*Registry)(nil)
+
+const (
+	// registerWait is how long Register waits for the first answer of etcd:
+	// Kitex serves neither signals nor Stop meanwhile.
+	registerWait = time.Second
+	// failFastWait is the same under WithFailFast.
+	failFastWait = requestTimeout
+)
+
+// Registry keeps the providers of this process registered in etcd. It
+// implements Kitex's registry.Registry; several servers may share one.
+type Registry struct {
+	cli *clientv3.Client
+	cfg *registryConfig
+
+	mu     sync.Mutex
+	regs   map[registrationID]*registration
+	closed bool
+}
+
+// registrationID is what a server calls itself: the address is the listener's,
+// since the advertised one may change with the routes while the server runs.
+type registrationID struct{ service, network, address string }
+
+// NewRegistry makes a registry on a client that it borrows and never closes.
+// It returns at once, whether or not etcd can be reached. Errors wrap
+// [ErrInvalidConfig].
+func NewRegistry(cli *clientv3.Client, opts ...RegistryOption) (*Registry, error) {
+	if cli == nil {
+		return nil, fault.Invalid("NewRegistry", "the etcd client is nil")
+	}
+	cfg, err := newRegistryConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Registry{cli: cli, cfg: cfg, regs: make(map[registrationID]*registration)}, nil
+}
+
+// String is what Kitex prints of the registry.
+func (r *Registry) String() string { return "fairway-registry-" + r.cfg.keys.prefix }
+
+// Register implements Kitex's registry.Registry: it puts the server into etcd
+// under a lease and keeps it there until Deregister, whatever happens to etcd
+// meanwhile. It waits for etcd's first answer for at most a second and then
+// goes on in the background with a nil error, unless [WithFailFast] is set.
+//
+// The weight is info.Weight, or 10 if that is 0. Errors wrap
+// [ErrInvalidConfig], [ErrClosed] or, under WithFailFast,
+// [ErrRegistryUnavailable]; nothing is registered then.
+func (r *Registry) Register(info *registry.Info) error {
+	if info == nil {
+		// Kitex does so when a server is stopped within its first second.
+		r.cfg.log.Info("nothing to register: the server is stopping")
+		return nil
+	}
+	desired, id, err := r.desired(info)
+	if err != nil {
+		return err
+	}
+	g, err := r.start(id, desired)
+	if err != nil {
+		return err
+	}
+	return r.firstAnswer(g, id)
+}
+
+// start begins a registration, or gives the existing one its new record.
+func (r *Registry) start(id registrationID, desired *record) (*registration, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, fmt.Errorf("registry: %w", ErrClosed)
+	}
+	if g := r.regs[id]; g != nil {
+		g.want(desired)
+		return g, nil
+	}
+	g := newRegistration(r.cli, r.cfg, id.service, desired)
+	r.regs[id] = g
+	g.start()
+	return g, nil
+}
+
+// firstAnswer waits for etcd a little, so that a server that Kitex calls
+// started is usually visible.
+func (r *Registry) firstAnswer(g *registration, id registrationID) error {
+	wait := registerWait
+	if r.cfg.failFast {
+		wait = failFastWait
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-g.registered:
+		return nil
+	case <-g.done:
+		return nil // deregistered meanwhile
+	case <-timer.C:
+	}
+	if !r.cfg.failFast {
+		g.log.Warn("etcd has not answered; registering in the background", "error", g.failure())
+		return nil
+	}
+	r.take(id)
+	g.halt(retryBase)
+	return fmt.Errorf("%w: service %q not registered within %v (WithFailFast): %w",
+		ErrRegistryUnavailable, id.service, wait, g.failure())
+}
+
+// take removes a registration from the registry.
+func (r *Registry) take(id registrationID) *registration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.regs[id]
+	delete(r.regs, id)
+	return g
+}
+
+// Deregister implements Kitex's registry.Registry. It takes the server out of
+// etcd and then waits for the drain delay, so that consumers have moved on
+// when Kitex closes the listener. It may be called before, during and after
+// Register, twice, with nil, and with etcd down; all but the delay ends within
+// three seconds. A server that was never put into etcd is not waited for.
+// What is left when etcd cannot be reached ends with its lease; that is logged
+// and no error, since the server is going to stop anyway.
+func (r *Registry) Deregister(info *registry.Info) error {
+	if info == nil || info.Addr == nil {
+		return nil
+	}
+	if g := r.take(idOf(info)); g != nil {
+		g.end()
+	}
+	return nil
+}
+
+// Close deregisters what is still registered, all at once and with the drain
+// delay, and refuses further registrations. It may be called more than once.
+func (r *Registry) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	regs := r.regs
+	r.regs = make(map[registrationID]*registration)
+	r.mu.Unlock()
+	var all sync.WaitGroup
+	for _, g := range regs {
+		all.Go(g.end)
+	}
+	all.Wait()
+	return nil
+}
+
+func idOf(info *registry.Info) registrationID {
+	return registrationID{service: info.ServiceName, network: info.Addr.Network(), address: info.Addr.String()}
+}
+
+// desired turns Kitex's info into the record that is to stand in etcd.
+func (r *Registry) desired(info *registry.Info) (*record, registrationID, error) {
+	if info.Addr == nil {
+		return nil, registrationID{}, fault.Invalid("registry.Info", "Addr is nil")
+	}
+	id := idOf(info)
+	if err := CheckServiceName(info.ServiceName); err != nil {
+		return nil, id, err
+	}
+	address, err := r.advertised(info)
+	if err != nil {
+		return nil, id, err
+	}
+	weight := weightOf(info)
+	rec := &record{
+		Network:   info.Addr.Network(),
+		Address:   address,
+		Weight:    &weight,
+		Tags:      cloneTags(info.Tags),
+		State:     StateServing,
+		StartedAt: startOf(info),
+		WarmUp:    duration(info.WarmUp),
+		Instance:  newInstanceID(),
+	}
+	_, err = rec.encode()
+	return rec, id, err
+}
+
+// advertised finds the address that consumers can call.
+func (r *Registry) advertised(info *registry.Info) (string, error) {
+	if info.SkipListenAddr || info.Addr.Network() == "unix" {
+		return info.Addr.String(), nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	return advertise(ctx, info.Addr, r.cfg.advertise, r.cli.Endpoints())
+}

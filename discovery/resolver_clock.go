@@ -1,0 +1,94 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package discovery
+
+import (
+	"context"
+	"time"
+)
+
+// tick watches over the feeds: it notices silence and ends idle feeds.
+func (r *Resolver) tick() {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case now := <-ticker.C:
+			for _, f := range r.all() {
+				f.tick(now)
+			}
+			for _, f := range r.takeIdle(now) {
+				r.end(f)
+			}
+		}
+	}
+}
+
+func (r *Resolver) all() []*feed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	feeds := make([]*feed, 0, len(r.feeds))
+	for _, f := range r.feeds {
+		feeds = append(feeds, f)
+	}
+	return feeds
+}
+
+// takeIdle removes the feeds that nobody has used for long.
+func (r *Resolver) takeIdle(now time.Time) []*feed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var idle []*feed
+	for service, f := range r.feeds {
+		if f.idle(now) {
+			delete(r.feeds, service)
+			idle = append(idle, f)
+		}
+	}
+	return idle
+}
+
+func (f *feed) idle(now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return now.Sub(f.lastUsed) > idleAfter && f.subs.empty()
+}
+
+// askProgress has etcd say on the watch stream up to where it has told
+// everything, which proves the quiet watches alive. One question serves all
+// feeds of the resolver.
+func (r *Resolver) askProgress() {
+	ticker := time.NewTicker(brokenAfter)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-ticker.C:
+			r.requestProgress()
+		}
+	}
+}
+
+func (r *Resolver) requestProgress() {
+	watching := false
+	for _, f := range r.all() {
+		watching = watching || f.watching()
+	}
+	if !watching {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, requestTimeout)
+	defer cancel()
+	// A failure needs no answer: silence is what the feeds notice.
+	_ = r.cli.RequestProgress(ctx)
+}
+
+func (f *feed) watching() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.broken.IsZero()
+}

@@ -1,0 +1,101 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
+)
+
+// Node is one instance of a service as a balancer needs it.
+type Node struct {
+	Instance kdiscovery.Instance
+	// Address is Instance.Address().String(), kept so that nobody formats it twice.
+	Address string
+	// Weight is the configured weight, whether or not the instance serves.
+	// Hashes place it by this weight, so that draining moves no other key.
+	Weight int
+	// Serving is false for an instance that must get no new calls.
+	Serving bool
+}
+
+// Set is one immutable list of a service's instances and where it comes from.
+type Set struct {
+	Nodes    []Node
+	Revision int64
+	Stale    bool
+	Source   string
+}
+
+// View is the live list of one service. Readers never wait; watchers are
+// called by the publisher, one after another, and must not block.
+type View struct {
+	set    atomic.Pointer[Set]
+	proved atomic.Int64
+	closed atomic.Bool
+
+	mu       sync.Mutex
+	next     int
+	watchers map[int]func()
+}
+
+// Load returns the present set, or nil before the first one.
+func (v *View) Load() *Set { return v.set.Load() }
+
+// Publish makes s the present set and tells the watchers.
+func (v *View) Publish(s *Set) {
+	v.set.Store(s)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, f := range v.watchers {
+		f()
+	}
+}
+
+// Prove records that the present set was known to be true at t.
+func (v *View) Prove(t time.Time) { v.proved.Store(t.UnixNano()) }
+
+// Age tells how long before now the set was last known to be true;
+// it is negative when it never was.
+func (v *View) Age(now time.Time) time.Duration {
+	proved := v.proved.Load()
+	if proved == 0 {
+		return -1
+	}
+	return max(0, time.Duration(now.UnixNano()-proved))
+}
+
+// OnChange calls f after each Publish until cancel is called. No call of f
+// begins after cancel has returned.
+func (v *View) OnChange(f func()) (cancel func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.watchers == nil {
+		v.watchers = make(map[int]func())
+	}
+	id := v.next
+	v.next++
+	v.watchers[id] = f
+	return func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		delete(v.watchers, id)
+	}
+}
+
+// Close tells the watchers that no further set will come.
+func (v *View) Close() {
+	v.closed.Store(true)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, f := range v.watchers {
+		f()
+	}
+}
+
+// Closed reports whether the view has ended; its last set stays loadable.
+func (v *View) Closed() bool { return v.closed.Load() }
