@@ -30,8 +30,9 @@ const (
 )
 
 var (
-	errWatchEnded = errors.New("watch ended without an error")
-	errDiverged   = errors.New("etcd holds something else than was watched")
+	errWatchEnded  = errors.New("watch ended without an error")
+	errWatchSilent = errors.New("watch says nothing although etcd can be reached")
+	errDiverged    = errors.New("etcd holds something else than was watched")
 )
 
 // feed follows one service: it lists, watches from the next revision on, and
@@ -121,7 +122,7 @@ func (f *feed) follow(ctx context.Context, retry *backoff) error {
 		return fmt.Errorf("list: %w", err)
 	}
 	f.adopt(pos, list)
-	return f.watch(ctx, pos.revision+1, retry)
+	return f.watch(ctx, pos.revision, retry)
 }
 
 // interrupted notes that the watch or list failed; the last known instances

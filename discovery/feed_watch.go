@@ -11,16 +11,22 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// watch applies changes from revision on until the watch ends, and returns
-// why. The contents are compared with etcd's from time to time: a store that
-// was wiped or restored ends no watch.
+// watch applies changes from the listed revision on until the watch ends, and
+// returns why. An event that the list has seen already is ignored when it
+// comes; a watch that began one revision later would get no progress
+// notification from an etcd in which nothing is written (it counts the watcher
+// as not synchronised until that revision exists).
+//
+// A store that was wiped or restored ends no watch, and a watch can fall silent
+// without ending. So what is known is compared with etcd from time to time, and
+// early when the watch is silent.
 func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ch := f.openWatch(ctx, cancel, revision)
-	verify := time.NewTimer(jittered(verifyEvery))
-	defer verify.Stop()
-	doubts := 0
+	check := time.NewTicker(jittered(brokenAfter))
+	defer check.Stop()
+	v := verifier{heard: time.Now(), next: time.Now().Add(jittered(verifyEvery))}
 	for {
 		var behind bool
 		select {
@@ -32,18 +38,16 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 				return fmt.Errorf("watch: %w", err)
 			}
 			retry.reset()
+			v.heard = time.Now()
 			behind = f.apply(&resp)
-		case <-verify.C:
-			behind = true
+		case <-check.C:
 		}
-		if !behind {
+		if !behind && !v.due(time.Now()) {
 			continue
 		}
-		next, err := f.verify(ctx, &doubts)
-		if err != nil {
+		if err := f.verify(ctx, &v); err != nil {
 			return err
 		}
-		verify.Reset(next)
 	}
 }
 
@@ -70,7 +74,7 @@ func (f *feed) apply(resp *clientv3.WatchResponse) (behind bool) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if at := positionOf(resp.Header); at.cluster != f.pos.cluster || at.revision < f.pos.revision || at.term < f.pos.term {
+	if positionOf(resp.Header).behind(f.pos) {
 		return true
 	}
 	f.pos.term = resp.Header.RaftTerm
@@ -94,30 +98,4 @@ func (f *feed) apply(resp *clientv3.WatchResponse) (behind bool) {
 		f.save(f)
 	}
 	return false
-}
-
-// verify compares keys and revisions with a fresh list. The watch may be a
-// moment behind, so that only a second difference in a row counts. It returns
-// when to verify next; an unreachable etcd proves nothing either way.
-func (f *feed) verify(ctx context.Context, doubts *int) (next time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	resp, err := f.cli.Get(ctx, f.prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
-	if err != nil {
-		return jittered(brokenAfter), nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if at := positionOf(resp.Header); at.cluster != f.pos.cluster || at.revision < f.pos.revision || at.term < f.pos.term {
-		return 0, fmt.Errorf("%w: at revision %d of cluster %x, expected %d of %x", errDiverged,
-			at.revision, at.cluster, f.pos.revision, f.pos.cluster)
-	}
-	if f.entries.matches(resp.Kvs) {
-		*doubts = 0
-		return jittered(verifyEvery), nil
-	}
-	if *doubts++; *doubts > 1 {
-		return 0, fmt.Errorf("%w: keys differ at revision %d", errDiverged, resp.Header.Revision)
-	}
-	return time.Second, nil
 }
