@@ -1,0 +1,68 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pick
+
+import "context"
+
+// Node is what a balancer counts calls on.
+type Node interface {
+	// Begin and End count a call that is under way. They are safe for
+	// concurrent use and do not block for longer than O(log n).
+	Begin()
+	End()
+}
+
+// Attempt is one attempt of a call, from outside Kitex's resolver down to the
+// transport. It may pick several times: Kitex picks again when it gets no
+// connection. One goroutine runs an attempt, so that its fields need no lock.
+type Attempt struct {
+	context.Context
+
+	// Picked is the node that was picked last, nil if none was.
+	Picked Node
+	// Counted tells that the balancer has called Picked.Begin itself, and Taken
+	// that the instance middleware will call End.
+	Counted, Taken bool
+	// Picks is how many picks this attempt has made.
+	Picks int
+	// Tried are the nodes that this attempt has picked before.
+	Tried []Node
+	// Err is why the last pick found nobody.
+	Err error
+}
+
+type attemptKey struct{}
+
+// Value implements context.Context. The attempt is its own context, so that
+// one allocation serves both.
+func (a *Attempt) Value(key any) any {
+	if _, ok := key.(attemptKey); ok {
+		return a
+	}
+	return a.Context.Value(key)
+}
+
+// Begin makes a new attempt under ctx.
+func Begin(ctx context.Context) *Attempt { return &Attempt{Context: ctx} }
+
+// From returns the attempt that ctx belongs to, or nil.
+func From(ctx context.Context) *Attempt {
+	a, _ := ctx.Value(attemptKey{}).(*Attempt)
+	return a
+}
+
+// Note records a pick.
+func (a *Attempt) Note(n Node, counted bool) {
+	if a.Picked != nil {
+		a.Tried = append(a.Tried, a.Picked)
+	}
+	a.Picked, a.Counted, a.Taken, a.Err = n, counted, false, nil
+	a.Picks++
+}
+
+// NoteNone records a pick that found nobody.
+func (a *Attempt) NoteNone(err error) {
+	a.Note(nil, false)
+	a.Err = err
+}
