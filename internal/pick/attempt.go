@@ -28,8 +28,8 @@ type Attempt struct {
 	Picks int
 	// Tried are the nodes that this attempt has picked before.
 	Tried []Node
-	// Err is why the last pick found nobody.
-	Err error
+	// Reason is why the last pick found nobody.
+	Reason error
 }
 
 type attemptKey struct{}
@@ -57,12 +57,12 @@ func (a *Attempt) Note(n Node, counted bool) {
 	if a.Picked != nil {
 		a.Tried = append(a.Tried, a.Picked)
 	}
-	a.Picked, a.Counted, a.Taken, a.Err = n, counted, false, nil
+	a.Picked, a.Counted, a.Taken, a.Reason = n, counted, false, nil
 	a.Picks++
 }
 
 // NoteNone records a pick that found nobody.
 func (a *Attempt) NoteNone(err error) {
 	a.Note(nil, false)
-	a.Err = err
+	a.Reason = err
 }

@@ -1,0 +1,135 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loadbalance
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
+	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
+
+	"github.com/fairway-rpc/fairway/internal/pick"
+)
+
+var (
+	_ kloadbalance.Picker = (*servicePicker)(nil)
+	_ kloadbalance.Picker = (*countingPicker)(nil)
+)
+
+// servicePicker picks for one service. It is shared by all calls, so that
+// handing it out costs nothing.
+type servicePicker struct {
+	service  *service
+	observer pick.Observer
+}
+
+// fresh reports whether the picker fits the result as it is.
+func (p *servicePicker) fresh(res kdiscovery.Result) bool {
+	s := p.service
+	return !s.gone.Load() && !s.idle.Load() && (s.view != nil || res.Cacheable)
+}
+
+// Next implements Kitex's Picker.
+func (p *servicePicker) Next(ctx context.Context, request any) kdiscovery.Instance {
+	c := p.next(ctx, request, pick.From(ctx))
+	if c == nil {
+		return nil
+	}
+	return c.instance
+}
+
+func (p *servicePicker) next(ctx context.Context, request any, attempt *pick.Attempt) *candidate {
+	t := p.service.table.Load()
+	if p.observer != nil && p.observer.Wants(ctx) {
+		return p.observed(ctx, request, attempt, t)
+	}
+	c, _, _ := p.service.pick(ctx, request, attempt, t)
+	return c
+}
+
+// observed picks and tells the observer.
+func (p *servicePicker) observed(ctx context.Context, request any, attempt *pick.Attempt, t *table) *candidate {
+	start := time.Now()
+	c, skip, err := p.service.pick(ctx, request, attempt, t)
+	seen := &pick.Pick{
+		Policy:     p.service.core.policy.name,
+		Start:      start,
+		Candidates: t.servingCount,
+		Err:        err,
+		Retry:      pick.RetryOf(ctx),
+	}
+	if skip != nil {
+		seen.Excluded = len(skip.nodes)
+	}
+	if c != nil {
+		seen.Instance, seen.Weight = c.instance, int(c.weight)
+		p.describeLoad(seen, c, attempt)
+	}
+	if t.set != nil {
+		seen.Live = true
+		seen.Revision, seen.Stale, seen.Source = t.set.Revision, t.set.Stale, t.set.Source
+		seen.Age = p.service.view.Age(start)
+	}
+	p.observer.Picked(ctx, seen)
+	return c
+}
+
+// describeLoad tells the calls in flight before this one, where they are
+// counted: by the policy, or by the suite that made the attempt.
+func (p *servicePicker) describeLoad(seen *pick.Pick, c *candidate, attempt *pick.Attempt) {
+	byPolicy := p.service.counter != nil
+	seen.Counts = byPolicy || attempt != nil
+	seen.InFlight = c.node.active()
+	if byPolicy {
+		seen.InFlight-- // this call, counted by the pick
+	}
+}
+
+// countingPicker is the picker of one attempt under a policy that counts. Kitex
+// recycles it when the attempt has returned.
+type countingPicker struct {
+	*servicePicker
+
+	node    *node
+	attempt *pick.Attempt
+}
+
+var countingPickers = sync.Pool{New: func() any { return new(countingPicker) }}
+
+func newCountingPicker(p *servicePicker) *countingPicker {
+	c := countingPickers.Get().(*countingPicker)
+	c.servicePicker = p
+	return c
+}
+
+// Next implements Kitex's Picker. The candidate is counted until Recycle, or
+// for longer if the suite's instance middleware takes it over.
+func (p *countingPicker) Next(ctx context.Context, request any) kdiscovery.Instance {
+	p.release()
+	p.attempt = pick.From(ctx)
+	c := p.next(ctx, request, p.attempt)
+	if c == nil {
+		return nil
+	}
+	p.node = c.node
+	return c.instance
+}
+
+// Recycle is found by Kitex and called after the attempt, though not if it
+// panicked.
+func (p *countingPicker) Recycle() {
+	p.release()
+	*p = countingPicker{}
+	countingPickers.Put(p)
+}
+
+// release ends the count unless the instance middleware does.
+func (p *countingPicker) release() {
+	if p.node != nil && (p.attempt == nil || !p.attempt.Taken) {
+		p.node.End()
+	}
+	p.node = nil
+}

@@ -1,0 +1,42 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loadbalance
+
+import "github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
+
+// leastActive takes the instance with the fewest calls in flight, of several by
+// weighted random (Dubbo's rule). Choosing and counting are one step, so that
+// callers who choose at the same moment spread.
+type leastActive struct {
+	rand Rand
+	tree leastactive.Tree[*candidate]
+}
+
+var _ counter = (*leastActive)(nil)
+
+func newLeastActive(c *config) engine { return &leastActive{rand: c.rand} }
+
+// build swaps the list in under the tree's lock: the counts must not be taken
+// from an old list while a new one is being made.
+func (e *leastActive) build(list []*candidate, _ chooser) chooser {
+	entries := make([]leastactive.Entry[*candidate], len(list))
+	for i, c := range list {
+		entries[i] = leastactive.Entry[*candidate]{Leaf: &c.node.leaf, Value: c, Weight: c.share()}
+	}
+	e.tree.Reset(entries)
+	return e
+}
+
+func (e *leastActive) choose(_ uint64, skip *skips) *candidate {
+	var passOver func(*candidate) bool
+	if skip != nil {
+		passOver = skip.has
+	}
+	c, _, _ := e.tree.Acquire(e.rand, passOver)
+	return c
+}
+
+func (e *leastActive) begin(n *node) { e.tree.AcquireLeaf(&n.leaf) }
+
+func (e *leastActive) end(n *node) { e.tree.Release(&n.leaf) }

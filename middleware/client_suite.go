@@ -1,0 +1,79 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package middleware
+
+import (
+	"fmt"
+
+	"github.com/cloudwego/kitex/client"
+	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
+	"github.com/cloudwego/kitex/pkg/klog"
+	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
+	"github.com/cloudwego/kitex/pkg/utils"
+
+	"github.com/fairway-rpc/fairway/internal/fault"
+	"github.com/fairway-rpc/fairway/loadbalance"
+)
+
+// NewClientSuite is all that a consumer needs in one client option: the
+// resolver, the balancer, exact counts of the calls in flight, and a span for
+// each pick. Any Kitex resolver works; Fairway's adds the live view. Both stay
+// the caller's, who may share them among clients.
+//
+// By Kitex's rule the last option wins: hosts given by WithHostPorts before the
+// suite are overridden, which is logged, and after it override the resolver.
+// It panics with an error that wraps [ErrInvalidConfig] if something is nil or
+// an option bad, as Kitex's options do.
+func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...ClientOption) client.Suite {
+	if res == nil {
+		panic(fault.Invalid("NewClientSuite", "the resolver is nil"))
+	}
+	if lb == nil {
+		panic(fault.Invalid("NewClientSuite", "the balancer is nil"))
+	}
+	c := &clientConfig{}
+	for _, o := range opts {
+		if o == nil {
+			continue
+		}
+		if err := o.applyClient(c); err != nil {
+			panic(err)
+		}
+	}
+	s := &clientSuite{resolver: res, balancer: lb}
+	if spans := newPickSpans(&c.traceConfig); spans != nil {
+		s.balancer = lb.Observed(spans)
+	}
+	return s
+}
+
+type clientSuite struct {
+	resolver kdiscovery.Resolver
+	balancer kloadbalance.Loadbalancer
+}
+
+// String is what Kitex prints of the suite.
+func (s *clientSuite) String() string {
+	return fmt.Sprintf("fairway(%s, %s)", s.resolver.Name(), s.balancer.Name())
+}
+
+// Options implements Kitex's client.Suite.
+func (s *clientSuite) Options() []client.Option {
+	return []client.Option{
+		tellOverridden(),
+		client.WithResolver(s.resolver),
+		client.WithLoadBalancer(s.balancer),
+		client.WithMiddleware(beginAttempt),
+		client.WithInstanceMW(countInFlight),
+	}
+}
+
+// tellOverridden logs a resolver or hosts that came before the suite.
+func tellOverridden() client.Option {
+	return client.Option{F: func(o *client.Options, _ *utils.Slice) {
+		if o.Resolver != nil {
+			klog.Warnf("fairway: the suite overrides the resolver or hosts %q that an earlier option set; give WithHostPorts after the suite to use them", o.Resolver.Name())
+		}
+	}}
+}

@@ -1,0 +1,78 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package middleware
+
+import (
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/fairway-rpc/fairway/internal/fault"
+)
+
+// ClientOption configures [NewClientSuite].
+type ClientOption interface{ applyClient(*clientConfig) error }
+
+// TraceOption configures [TracePicks].
+type TraceOption interface{ applyTrace(*traceConfig) error }
+
+// SpanOption works for [NewClientSuite] and for [TracePicks].
+type SpanOption interface {
+	ClientOption
+	TraceOption
+}
+
+type clientConfig struct{ traceConfig }
+
+type traceConfig struct {
+	mode     PickSpans
+	provider trace.TracerProvider // nil: the global one
+}
+
+type spanOption func(*traceConfig) error
+
+func (f spanOption) applyClient(c *clientConfig) error { return f(&c.traceConfig) }
+func (f spanOption) applyTrace(c *traceConfig) error   { return f(c) }
+
+// PickSpans says which picks get a span.
+type PickSpans int
+
+const (
+	// PickSpansSampled makes a child where the span in the context is recorded
+	// or sampled. Without any span in the context it makes a root only if
+	// WithTracerProvider was given.
+	PickSpansSampled PickSpans = iota
+	// PickSpansAll starts a span for every pick and leaves it to the sampler.
+	PickSpansAll
+	// PickSpansOff makes none.
+	PickSpansOff
+)
+
+// WithPickSpans says which picks get a span. Defaults to [PickSpansSampled].
+func WithPickSpans(mode PickSpans) SpanOption {
+	return spanOption(func(c *traceConfig) error {
+		if mode < PickSpansSampled || mode > PickSpansOff {
+			return fault.Invalid("WithPickSpans", "%d is none of the modes", mode)
+		}
+		c.mode = mode
+		return nil
+	})
+}
+
+// WithTracerProvider sets where spans come from. Defaults to OpenTelemetry's
+// global provider; nil keeps the default.
+func WithTracerProvider(provider trace.TracerProvider) SpanOption {
+	return spanOption(func(c *traceConfig) error {
+		if provider != nil {
+			c.provider = provider
+		}
+		return nil
+	})
+}
+
+func (c *traceConfig) tracerProvider() trace.TracerProvider {
+	if c.provider != nil {
+		return c.provider
+	}
+	return otel.GetTracerProvider()
+}

@@ -1,0 +1,97 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package middleware
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cloudwego/kitex/pkg/rpcinfo"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/fairway-rpc/fairway/internal/pick"
+	"github.com/fairway-rpc/fairway/loadbalance"
+)
+
+// spanName has nothing in it that varies.
+const spanName = "fairway.pick"
+
+var _ pick.Observer = (*pickSpans)(nil)
+
+// pickSpans makes a span of each pick that is wanted.
+type pickSpans struct {
+	tracer trace.Tracer
+	all    bool
+	roots  bool
+}
+
+// newPickSpans returns nil for PickSpansOff.
+func newPickSpans(c *traceConfig) *pickSpans {
+	if c.mode == PickSpansOff {
+		return nil
+	}
+	return &pickSpans{
+		tracer: c.tracerProvider().Tracer(ScopeName,
+			trace.WithInstrumentationVersion(Version), trace.WithSchemaURL(semconv.SchemaURL)),
+		all:   c.mode == PickSpansAll,
+		roots: c.provider != nil,
+	}
+}
+
+// Wants implements pick.Observer.
+func (s *pickSpans) Wants(ctx context.Context) bool {
+	if s.all {
+		return true
+	}
+	parent := trace.SpanFromContext(ctx)
+	if parent.IsRecording() {
+		return true
+	}
+	sc := parent.SpanContext()
+	return sc.IsSampled() || s.roots && !sc.IsValid()
+}
+
+// Picked implements pick.Observer. The span is made when all is known, so that
+// a sampler sees its attributes; its times are those of the pick.
+func (s *pickSpans) Picked(ctx context.Context, p *pick.Pick) {
+	service, method := target(ctx)
+	_, span := s.tracer.Start(ctx, spanName,
+		trace.WithTimestamp(p.Start),
+		trace.WithSpanKind(trace.SpanKindInternal),
+		trace.WithAttributes(attributesOf(p, service, method)...))
+	if p.Instance == nil {
+		span.SetStatus(codes.Error, reason(p.Err))
+	}
+	span.End()
+}
+
+func target(ctx context.Context) (service, method string) {
+	ri := rpcinfo.GetRPCInfo(ctx)
+	if ri == nil || ri.To() == nil {
+		return "", ""
+	}
+	return ri.To().ServiceName(), ri.To().Method()
+}
+
+func reason(err error) string {
+	if err == nil {
+		return "the balancer returned no instance"
+	}
+	return err.Error()
+}
+
+// errorType is one of few words.
+func errorType(err error) string {
+	switch {
+	case errors.Is(err, loadbalance.ErrEmpty):
+		return "no_instance"
+	case errors.Is(err, loadbalance.ErrAllDrained):
+		return "all_drained"
+	case errors.Is(err, loadbalance.ErrNoKey):
+		return "no_key"
+	}
+	return "_OTHER"
+}

@@ -1,0 +1,94 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package middleware
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/cloudwego/kitex/pkg/registry"
+	"github.com/cloudwego/kitex/pkg/rpcinfo"
+	"github.com/cloudwego/kitex/server"
+
+	"github.com/fairway-rpc/fairway/discovery"
+	"github.com/fairway-rpc/fairway/internal/fault"
+	"github.com/fairway-rpc/fairway/internal/weight"
+)
+
+// ServerOption configures [NewServerSuite].
+type ServerOption interface{ applyServer(*serverSuite) error }
+
+type serverOption func(*serverSuite) error
+
+func (f serverOption) applyServer(s *serverSuite) error { return f(s) }
+
+// WithWeight sets the weight that the provider registers: its share of the
+// calls beside the others' weights. 0 registers a provider that gets none.
+// Between 0 and 2^31-1. Defaults to 10.
+func WithWeight(n int) ServerOption {
+	return serverOption(func(s *serverSuite) error {
+		if n < 0 || n > maxWeight {
+			return fault.Invalid("WithWeight", "%d is not between 0 and %d", n, maxWeight)
+		}
+		s.weight = n
+		if n == 0 {
+			s.weight = weight.Zero
+		}
+		return nil
+	})
+}
+
+const maxWeight = 1<<31 - 1
+
+// WithTags sets the tags that the provider registers. The map is copied.
+func WithTags(tags map[string]string) ServerOption {
+	return serverOption(func(s *serverSuite) error {
+		s.tags = maps.Clone(tags)
+		return nil
+	})
+}
+
+// NewServerSuite is all that a provider needs in one server option: the
+// registry, the service's name and what is registered with it. Use a suite for
+// one server. It panics with an error that wraps [ErrInvalidConfig] if the
+// registry is nil, the name is not one, or an option is bad, as Kitex's options
+// do.
+func NewServerSuite(reg *discovery.Registry, service string, opts ...ServerOption) server.Suite {
+	if reg == nil {
+		panic(fault.Invalid("NewServerSuite", "the registry is nil"))
+	}
+	if err := discovery.CheckServiceName(service); err != nil {
+		panic(err)
+	}
+	s := &serverSuite{registry: reg, service: service}
+	for _, o := range opts {
+		if o == nil {
+			continue
+		}
+		if err := o.applyServer(s); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}
+
+type serverSuite struct {
+	registry *discovery.Registry
+	service  string
+	weight   int // as Kitex's registry.Info has it
+	tags     map[string]string
+}
+
+// String is what Kitex prints of the suite.
+func (s *serverSuite) String() string { return fmt.Sprintf("fairway(%s, %s)", s.registry, s.service) }
+
+// Options implements Kitex's server.Suite. Kitex writes into the info that it
+// is given, so each call makes a fresh one.
+func (s *serverSuite) Options() []server.Option {
+	return []server.Option{
+		server.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: s.service}),
+		server.WithRegistry(s.registry),
+		server.WithRegistryInfo(&registry.Info{Weight: s.weight, Tags: maps.Clone(s.tags)}),
+	}
+}
