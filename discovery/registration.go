@@ -113,6 +113,9 @@ func (g *registration) hold(ctx context.Context, retry *backoff) error {
 	g.mu.Unlock()
 	for {
 		err := g.claim(ctx, lease.id)
+		if ctx.Err() != nil {
+			return err
+		}
 		if isLeaseNotFound(err) {
 			return errLeaseLost
 		}
