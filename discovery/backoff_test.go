@@ -10,10 +10,10 @@ import (
 
 func TestBackoffGrowsToItsCeilingAndStartsAgain(t *testing.T) {
 	b := &backoff{base: 100 * time.Millisecond, ceiling: 2 * time.Second}
-	limits := []time.Duration{100, 200, 400, 800, 1600, 2000, 2000}
+	limits := []int{100, 200, 400, 800, 1600, 2000, 2000}
 	for round := range 2 {
-		for i, limit := range limits {
-			limit *= time.Millisecond
+		for i, ms := range limits {
+			limit := time.Duration(ms) * time.Millisecond
 			if wait := b.next(); wait < time.Millisecond || wait > limit+time.Millisecond {
 				t.Errorf("round %d, wait %d is %v, want 1ms to %v", round, i, wait, limit)
 			}

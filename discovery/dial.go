@@ -5,11 +5,13 @@ package discovery
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -140,7 +142,7 @@ func checkEndpoint(endpoint string, secure bool) error {
 	case !isURL:
 		rest = endpoint
 	case scheme == "http" && secure:
-		return fmt.Errorf("plaintext http beside TLS settings; use https")
+		return errors.New("plaintext http beside TLS settings; use https")
 	case scheme == "https" && !secure:
 		return nil // TLS with the system's authorities
 	case scheme != "http" && scheme != "https":
@@ -162,10 +164,10 @@ func checkHostPort(hostport string) error {
 		return err
 	}
 	if host == "" || port == "" || strings.ContainsAny(hostport, " \t\n") {
-		return fmt.Errorf("it is not host:port")
+		return errors.New("it is not host:port")
 	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
-		return err
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return fmt.Errorf("port %q is not between 1 and 65535", port)
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ type entry struct {
 // entries are a service's keys in etcd's order.
 type entries []entry
 
-func (e entries) find(key string) (int, bool) {
-	return slices.BinarySearchFunc(e, key, func(a entry, key string) int {
+func (e *entries) find(key string) (int, bool) {
+	return slices.BinarySearchFunc(*e, key, func(a entry, key string) int {
 		return strings.Compare(a.key, key)
 	})
 }
@@ -56,32 +56,32 @@ func (e *entries) remove(key string, revision int64) (changed bool) {
 
 // instances are the readable ones, each address once: of two keys with one
 // address the later written counts.
-func (e entries) instances() []*Instance {
-	list := make([]*Instance, 0, len(e))
-	at := make(map[string]int, len(e))
-	newest := make([]int64, 0, len(e))
-	for i := range e {
-		instance := e[i].instance
+func (e *entries) instances() []*Instance {
+	list := make([]*Instance, 0, len(*e))
+	at := make(map[string]int, len(*e))
+	newest := make([]int64, 0, len(*e))
+	for _, entry := range *e {
+		instance := entry.instance
 		if instance == nil {
 			continue
 		}
 		id := instance.addr.Network() + "|" + instance.addr.String()
 		if j, twice := at[id]; twice {
-			if e[i].modified > newest[j] {
-				list[j], newest[j] = instance, e[i].modified
+			if entry.modified > newest[j] {
+				list[j], newest[j] = instance, entry.modified
 			}
 			continue
 		}
 		at[id] = len(list)
 		list = append(list, instance)
-		newest = append(newest, e[i].modified)
+		newest = append(newest, entry.modified)
 	}
 	return list
 }
 
 // matches compares keys and modification revisions with a fresh keys-only list.
-func (e entries) matches(kvs []*mvccpb.KeyValue) bool {
-	return slices.EqualFunc(e, kvs, func(a entry, kv *mvccpb.KeyValue) bool {
+func (e *entries) matches(kvs []*mvccpb.KeyValue) bool {
+	return slices.EqualFunc(*e, kvs, func(a entry, kv *mvccpb.KeyValue) bool {
 		return a.key == string(kv.Key) && a.modified == kv.ModRevision
 	})
 }

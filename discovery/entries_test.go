@@ -31,12 +31,10 @@ func TestEntriesFollowEtcd(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			key := fmt.Sprintf("k%d", rapid.IntRange(0, 9).Draw(t, "key"))
 			late := rapid.Bool().Draw(t, "late")
+			revision++
 			at := revision
 			if late {
-				at = rapid.Int64Range(1, revision).Draw(t, "at")
-			} else {
-				revision++
-				at = revision
+				at = rapid.Int64Range(1, revision-1).Draw(t, "at")
 			}
 			old, exists := model[key]
 			if rapid.Bool().Draw(t, "delete") {

@@ -40,7 +40,7 @@ func (f *feed) verify(ctx context.Context, v *verifier) error {
 	resp, err := f.cli.Get(ctx, f.prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	if err != nil {
 		v.next = time.Now().Add(jittered(brokenAfter))
-		return nil //nolint:nilerr // unreachable is no difference
+		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

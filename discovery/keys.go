@@ -6,6 +6,7 @@ package discovery
 import (
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
 )
@@ -59,9 +60,14 @@ func CheckServiceName(name string) error {
 		return fault.Invalid("service name", "%q starts with '_', which is kept for Fairway's own keys", name)
 	}
 	if i := strings.IndexFunc(name, notInServiceName); i >= 0 {
-		return fault.Invalid("service name", "%q has %q at position %d; use letters, digits and . _ - : @", name, []rune(name[i:])[0], i)
+		return fault.Invalid("service name", "%q has %q at position %d; use letters, digits and . _ - : @", name, firstRune(name[i:]), i)
 	}
 	return nil
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 func notInServiceName(r rune) bool {

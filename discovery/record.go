@@ -5,6 +5,7 @@ package discovery
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -124,7 +125,7 @@ func checkWeight(weight int64) error {
 func checkAddress(network, address string) error {
 	if network == "unix" {
 		if address == "" {
-			return fmt.Errorf("address is empty")
+			return errors.New("address is empty")
 		}
 		return nil
 	}

@@ -4,6 +4,7 @@
 package discovery
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (g *registration) claim(ctx context.Context, lease clientv3.LeaseID) error 
 	revision := int64(0)
 	if len(resp.Kvs) > 0 {
 		found := resp.Kvs[0]
-		if found.Lease == int64(lease) && string(found.Value) == string(value) {
+		if found.Lease == int64(lease) && bytes.Equal(found.Value, value) {
 			return nil
 		}
 		if supersedes(found, desired) {

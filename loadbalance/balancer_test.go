@@ -286,7 +286,7 @@ func TestLockedRandRepeatsAndCryptoRandDoesNot(t *testing.T) {
 			t.Fatal("the same seed gave another sequence")
 		}
 	}
-	if CryptoRand().Uint64() == CryptoRand().Uint64() {
+	if x, y := CryptoRand().Uint64(), CryptoRand().Uint64(); x == y {
 		t.Error("two numbers of the system's generator are equal")
 	}
 	one, two := mustNew(t, WeightedRandom, WithRand(LockedRand(1))), mustNew(t, WeightedRandom, WithRand(LockedRand(1)))

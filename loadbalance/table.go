@@ -36,11 +36,11 @@ func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table
 			t.servingCount++
 		}
 	}
-	var chooser chooser
+	var before chooser
 	if prev != nil {
-		chooser = prev.chooser
+		before = prev.chooser
 	}
-	t.chooser = s.engine.build(t.list, chooser)
+	t.chooser = s.engine.build(t.list, before)
 	return t
 }
 

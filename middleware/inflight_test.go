@@ -46,7 +46,7 @@ func TestCallsInFlightAreCountedToTheirRealEnd(t *testing.T) {
 				t.Error("no timeout")
 			}
 		},
-		"panic": func(t *testing.T, cli echoservice.Client) {
+		"panic": func(_ *testing.T, cli echoservice.Client) {
 			defer func() { _ = recover() }()
 			_, _ = cli.Echo(context.Background(), &echo.Request{Message: "panic"})
 		},

@@ -65,11 +65,11 @@ func TestPickSpanIsAChildOfTheClientSpanAndSaysItAll(t *testing.T) {
 		"fairway.attempt": "0", "fairway.weight": "7", "fairway.in_flight": "0", "fairway.snapshot.stale": "false",
 		"fairway.snapshot.source": "etcd", "network.peer.address": "127.0.0.1",
 	} {
-		if got[key].Emit() != want {
-			t.Errorf("%s is %q, want %q", key, got[key].Emit(), want)
+		if got[key].String() != want {
+			t.Errorf("%s is %q, want %q", key, got[key].String(), want)
 		}
 	}
-	if host := "127.0.0.1:" + got["network.peer.port"].Emit(); host != one.Address {
+	if host := "127.0.0.1:" + got["network.peer.port"].String(); host != one.Address {
 		t.Errorf("peer %s, want %s", host, one.Address)
 	}
 	if got["fairway.snapshot.revision"].AsInt64() == 0 || got["fairway.snapshot.age"].AsFloat64() < 0 {

@@ -60,6 +60,7 @@ func (h *Handler) answer(ctx context.Context, request *echo.Request) (*echo.Resp
 		return nil, kerrors.NewBizStatusError(BusinessCode, "failure on request")
 	case echo.Failure_REMOTE:
 		return nil, ErrRemote
+	case echo.Failure_NONE:
 	}
 	return &echo.Response{Message: request.Message, Instance: h.Instance}, nil
 }

@@ -27,12 +27,13 @@ const (
 // eventually fails the test when cond does not hold within soon.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	timeout := time.After(soon)
+	timeout := time.NewTimer(soon)
+	defer timeout.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !cond() {
 		select {
-		case <-timeout:
+		case <-timeout.C:
 			t.Fatalf("not within %v: %s", soon, what)
 		case <-tick.C:
 		}

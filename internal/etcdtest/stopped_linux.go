@@ -17,7 +17,7 @@ var errProcStat = errors.New("unknown format of /proc stat file")
 
 // isStopped reports whether every thread of the process is stopped.
 func isStopped(_ context.Context, pid int) (bool, error) {
-	pattern := filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat")
+	pattern := "/proc/" + strconv.Itoa(pid) + "/task/*/stat"
 	files, err := filepath.Glob(pattern)
 	if err != nil {
 		return false, err

@@ -13,7 +13,7 @@ import (
 	"github.com/cloudwego/kitex/client"
 	"github.com/cloudwego/kitex/client/genericclient"
 	"github.com/cloudwego/kitex/pkg/generic"
-	"github.com/cloudwego/kitex/pkg/loadbalance"
+	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
 	"github.com/cloudwego/kitex/pkg/transmeta"
 	"github.com/cloudwego/kitex/server"
 	"github.com/cloudwego/kitex/server/genericserver"
@@ -66,7 +66,7 @@ func newHandler() *generic.ServiceV2 {
 
 // balancer has a name of its own, as Fairway's balancers do: Kitex then keeps a
 // cache for each client.
-type balancer struct{ loadbalance.Loadbalancer }
+type balancer struct{ kloadbalance.Loadbalancer }
 
 func (balancer) Name() string { return "leaktest" }
 
@@ -74,7 +74,7 @@ func newClient(t *testing.T, addr string, opts ...client.Option) genericclient.C
 	t.Helper()
 	opts = append(opts, client.WithHostPorts(addr),
 		client.WithMetaHandler(transmeta.ClientTTHeaderHandler),
-		client.WithLoadBalancer(balancer{loadbalance.NewWeightedBalancer()}))
+		client.WithLoadBalancer(balancer{kloadbalance.NewWeightedBalancer()}))
 	cli, err := genericclient.NewClient(service, generic.BinaryThriftGenericV2(service), opts...)
 	if err != nil {
 		t.Fatal(err)

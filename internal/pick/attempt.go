@@ -17,7 +17,7 @@ type Node interface {
 // transport. It may pick several times: Kitex picks again when it gets no
 // connection. One goroutine runs an attempt, so that its fields need no lock.
 type Attempt struct {
-	context.Context
+	context.Context //nolint:containedctx // the attempt is itself the context of what lies below
 
 	// Picked is the node that was picked last, nil if none was.
 	Picked Node

@@ -92,7 +92,7 @@ func TestLookupLikeANaiveRing(t *testing.T) {
 			excluded := rapid.SampledFrom(append([]Item[string]{{Value: "nobody"}}, items...)).Draw(t, "excluded").Value
 			want, wantSkip := "", ""
 			first, _ := slices.BinarySearchFunc(naive, h, func(p point, h uint64) int { return cmp.Compare(p.hash, h) })
-			for n := range len(naive) {
+			for n := range naive {
 				p := naive[(first+n)%len(naive)]
 				if !p.item.Serving {
 					continue
