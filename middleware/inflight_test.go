@@ -51,8 +51,7 @@ func TestCallsInFlightAreCountedToTheirRealEnd(t *testing.T) {
 			_, _ = cli.Echo(context.Background(), &echo.Request{Message: "panic"})
 		},
 		"backup request": func(t *testing.T, cli echoservice.Client) {
-			backup := retry.NewBackupPolicy(5)
-			if _, err := cli.Echo(context.Background(), &echo.Request{DelayMs: 50}, callopt.WithRetryPolicy(retry.BuildBackupRequest(backup))); err != nil {
+			if _, err := cli.Echo(context.Background(), &echo.Request{DelayMs: 50}); err != nil {
 				t.Error(err)
 			}
 		},
@@ -63,8 +62,14 @@ func TestCallsInFlightAreCountedToTheirRealEnd(t *testing.T) {
 				t.Parallel()
 				server := echotest.Start(t)
 				tp, recorder := tracing(t)
-				cli := newClient(t, client.WithSuite(middleware.NewClientSuite(hosts(server.Address), balancer(t, policy), middleware.WithTracerProvider(tp))),
-					client.WithInstanceMW(boom))
+				opts := []client.Option{
+					client.WithSuite(middleware.NewClientSuite(hosts(server.Address), balancer(t, policy), middleware.WithTracerProvider(tp))),
+					client.WithInstanceMW(boom),
+				}
+				if name == "backup request" {
+					opts = append(opts, client.WithBackupRequest(retry.NewBackupPolicy(5)))
+				}
+				cli := newClient(t, opts...)
 				var all sync.WaitGroup
 				for range 8 {
 					all.Go(func() { end(t, cli) })
