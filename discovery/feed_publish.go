@@ -37,8 +37,8 @@ func (f *feed) publish() {
 			p.serving = append(p.serving, i)
 		}
 	}
+	f.view.Publish(liveSet(p.snapshot)) // first: who gets a result picks from the view
 	f.published.Store(p)
-	f.view.Publish(liveSet(p.snapshot))
 	f.subs.notify()
 	select {
 	case <-f.ready:

@@ -5,6 +5,7 @@ package loadbalance
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
@@ -20,13 +21,15 @@ var (
 
 // Balancer picks instances by one policy. It implements Kitex's Loadbalancer
 // and Rebalancer and may serve several clients and services at a time: its
-// state is kept per resolver and service. With a resolver of Fairway's it
+// state is kept per resolver's name and service. With a resolver of Fairway's it
 // follows the live snapshot, so that a change is seen by the next call; with
 // any other it picks from the list that Kitex hands over.
 type Balancer struct {
 	core     *core
+	name     string
 	observer pick.Observer
 	last     atomic.Pointer[servicePicker] // most balancers have one service
+	pickers  sync.Map                      // key to *servicePicker
 }
 
 var balancers atomic.Int64
@@ -46,30 +49,29 @@ func New(policy string, opts ...Option) (*Balancer, error) {
 		return nil, err
 	}
 	_, counts := p.engine(cfg).(counter)
-	return &Balancer{core: &core{
-		policy: p,
-		config: cfg,
-		counts: counts,
-		name:   fmt.Sprintf("fairway-%s-%d", p.name, balancers.Add(1)),
-	}}, nil
+	return newBalancer(&core{policy: p, config: cfg, counts: counts}, nil), nil
 }
 
 // Observed returns a view of the balancer that shares its state and tells o
 // about picks. It is what package middleware builds its pick spans on; the
 // type of o is internal.
 func (b *Balancer) Observed(o pick.Observer) *Balancer {
-	return &Balancer{core: b.core, observer: o}
+	return newBalancer(b.core, o)
+}
+
+func newBalancer(c *core, o pick.Observer) *Balancer {
+	return &Balancer{core: c, observer: o, name: fmt.Sprintf("fairway-%s-%d", c.policy.name, balancers.Add(1))}
 }
 
 // Policy is the name that the balancer was made with.
 func (b *Balancer) Policy() string { return b.core.policy.name }
 
-// Name implements Kitex's Loadbalancer. It is unique per balancer, so that
-// Kitex never takes one for another.
-func (b *Balancer) Name() string { return b.core.name }
+// Name implements Kitex's Loadbalancer. It is unique per Balancer, so that Kitex
+// never takes one for another.
+func (b *Balancer) Name() string { return b.name }
 
 // String is what Kitex prints of the balancer.
-func (b *Balancer) String() string { return b.core.name }
+func (b *Balancer) String() string { return b.name }
 
 // GetPicker implements Kitex's Loadbalancer.
 func (b *Balancer) GetPicker(res kdiscovery.Result) kloadbalance.Picker {
@@ -86,12 +88,27 @@ func (b *Balancer) GetPicker(res kdiscovery.Result) kloadbalance.Picker {
 // picker finds or makes the picker of a result's service.
 func (b *Balancer) picker(res kdiscovery.Result) *servicePicker {
 	s := b.core.service(res)
-	s.show(res)
-	p := s.picker(b.observer)
+	s.wake(res)
+	if p, ok := b.pickers.Load(s.key); ok && p.(*servicePicker).service == s {
+		return p.(*servicePicker)
+	}
+	p := &servicePicker{service: s, observer: b.observer}
+	b.forgetGone()
+	b.pickers.Store(s.key, p)
 	if last := b.last.Load(); last == nil || last.service.gone.Load() {
 		b.last.Store(p)
 	}
 	return p
+}
+
+// forgetGone drops the pickers of services that have ended.
+func (b *Balancer) forgetGone() {
+	b.pickers.Range(func(key, p any) bool {
+		if p.(*servicePicker).service.gone.Load() {
+			b.pickers.CompareAndDelete(key, p)
+		}
+		return true
+	})
 }
 
 // Rebalance implements Kitex's Rebalancer. A live service needs no telling.

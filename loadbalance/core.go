@@ -7,46 +7,63 @@ import (
 	"sync"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
+
+	"github.com/fairway-rpc/fairway/internal/live"
 )
 
 // core is what all views of one balancer share: the policy and the services.
 type core struct {
 	policy policy
 	config *config
-	name   string
 	counts bool
 
 	services sync.Map   // key to *service
 	mu       sync.Mutex // held while one is made
 }
 
-// service returns the state under the result's key, making it at first use.
+// service returns the state under the result's key, making it at first use. A
+// key means nothing for a result that must not be cached: it has its state to
+// itself, which is used again only for the very same list.
 func (c *core) service(res kdiscovery.Result) *service {
-	if s, ok := c.services.Load(res.CacheKey); ok {
-		return s.(*service)
+	if s := c.find(res.CacheKey); s != nil && s.fits(res) {
+		return s
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s, ok := c.services.Load(res.CacheKey); ok {
-		return s.(*service)
+	if s := c.find(res.CacheKey); s != nil && s.fits(res) {
+		return s
 	}
-	s := newService(c, res.CacheKey, res)
-	c.services.Store(res.CacheKey, s)
+	s := newService(c, res)
+	if old, had := c.services.Swap(s.key, s); had {
+		old.(*service).end()
+	}
+	if s.view != nil && s.view.Closed() { // perhaps before it was followed, so that nobody tells
+		c.drop(s)
+	}
 	return s
+}
+
+// fits reports whether the state serves the result. A plain one that was idle
+// gives way to a view that has come under its key meanwhile.
+func (s *service) fits(res kdiscovery.Result) bool {
+	switch {
+	case s.view != nil:
+		return true
+	case s.idle.Load() && live.Find(s.key) != nil:
+		return false
+	}
+	return res.Cacheable || s.shows(res.Instances)
 }
 
 // drop forgets a service; the next pick under its key makes it anew.
 func (c *core) drop(s *service) {
 	c.services.CompareAndDelete(s.key, s)
-	s.gone.Store(true)
-	if s.unfollow != nil {
-		s.unfollow()
-	}
+	s.end()
 }
 
 func (c *core) find(key string) *service {
 	s, ok := c.services.Load(key)
-	if !ok {
+	if !ok || s.(*service).gone.Load() {
 		return nil
 	}
 	return s.(*service)

@@ -65,6 +65,11 @@ func attempt(ctx context.Context, failed kdiscovery.Instance, tags map[string]st
 	return rpcinfo.NewCtxWithRPCInfo(ctx, ri)
 }
 
+// setFailed is what Kitex leaves behind when it picks again.
+func setFailed(ctx context.Context, instance kdiscovery.Instance) {
+	remoteinfo.AsRemoteInfo(rpcinfo.GetRPCInfo(ctx).To()).SetInstance(instance)
+}
+
 // call picks once and recycles, as Kitex does for one attempt.
 func call(ctx context.Context, lb kloadbalance.Loadbalancer, res kdiscovery.Result) string {
 	p := lb.GetPicker(res)

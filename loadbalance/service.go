@@ -27,9 +27,6 @@ type service struct {
 	gone    atomic.Bool // picks must look the key up anew
 	idle    atomic.Bool // Kitex says that nobody has asked for a while
 
-	plain    servicePicker
-	observed sync.Map // pick.Observer to *servicePicker
-
 	view     *live.View // nil for a plain result
 	unfollow func()
 	pending  atomic.Int64 // changes that no table shows yet
@@ -41,44 +38,51 @@ type service struct {
 }
 
 // newService builds the first table at once: a call is waiting for it.
-func newService(c *core, key string, res kdiscovery.Result) *service {
-	s := &service{core: c, key: key, nodes: make(map[string]*node), view: live.Find(key)}
+func newService(c *core, res kdiscovery.Result) *service {
+	s := &service{core: c, key: res.CacheKey, nodes: make(map[string]*node), view: live.Find(res.CacheKey)}
 	s.engine = c.policy.engine(c.config)
 	s.counter, _ = s.engine.(counter)
-	s.plain = servicePicker{service: s}
 	if s.view == nil {
 		s.replace(res.Instances)
 		return s
 	}
-	s.unfollow = s.view.OnChange(s.changed)
-	s.refresh()
-	if s.view.Closed() { // before we followed it, so that nobody will tell
-		s.gone.Store(true)
-	}
+	s.follow(res)
 	return s
 }
 
-// picker returns the shared picker that tells an observer, which may be nil.
-func (s *service) picker(o pick.Observer) *servicePicker {
-	if o == nil {
-		return &s.plain
+// follow takes its lists from the view from now on.
+func (s *service) follow(res kdiscovery.Result) {
+	s.mu.Lock()
+	s.unfollow = s.view.OnChange(s.changed)
+	s.mu.Unlock()
+	if s.view.Load() == nil { // about to be published: make do with what Kitex has got
+		s.replace(res.Instances)
+		return
 	}
-	if p, ok := s.observed.Load(o); ok {
-		return p.(*servicePicker)
-	}
-	p, _ := s.observed.LoadOrStore(o, &servicePicker{service: s, observer: o})
-	return p.(*servicePicker)
+	s.refresh()
 }
 
-// show makes the table fit a result that Kitex does not let us cache, and notes
-// that the service is in use.
-func (s *service) show(res kdiscovery.Result) {
-	if s.idle.Load() {
-		s.idle.Store(false)
+// end has picks look the key up anew.
+func (s *service) end() {
+	s.gone.Store(true)
+	s.mu.Lock()
+	unfollow := s.unfollow
+	s.mu.Unlock()
+	if unfollow != nil {
+		unfollow()
 	}
-	if s.view == nil && !res.Cacheable && !s.shows(res.Instances) {
+}
+
+// wake notes that the service is in use again. Kitex has resolved a plain one
+// afresh then, without telling what has changed.
+func (s *service) wake(res kdiscovery.Result) {
+	if !s.idle.Load() {
+		return
+	}
+	if s.view == nil && !s.shows(res.Instances) {
 		s.replace(res.Instances)
 	}
+	s.idle.Store(false)
 }
 
 // node returns what is learnt of an address. Callers hold mu.
@@ -142,7 +146,7 @@ func (s *service) refresh() {
 	defer s.mu.Unlock()
 	set := s.view.Load()
 	if set == nil {
-		set = &live.Set{}
+		return
 	}
 	prev := s.table.Load()
 	if prev != nil && prev.set != nil && sameNodes(prev.set, set) {
@@ -181,7 +185,7 @@ func (s *service) swap(t *table) {
 // pick chooses an instance and notes it in the attempt, if there is one. For
 // policies that count, the candidate is counted.
 func (s *service) pick(ctx context.Context, request any, attempt *pick.Attempt, t *table) (*candidate, *skips, error) {
-	c, skip, err := s.choose(ctx, request, attempt, t)
+	c, skip, err := s.choose(ctx, request, t)
 	if attempt == nil {
 		return c, skip, err
 	}
@@ -193,7 +197,7 @@ func (s *service) pick(ctx context.Context, request any, attempt *pick.Attempt, 
 	return c, skip, err
 }
 
-func (s *service) choose(ctx context.Context, request any, attempt *pick.Attempt, t *table) (*candidate, *skips, error) {
+func (s *service) choose(ctx context.Context, request any, t *table) (*candidate, *skips, error) {
 	if t.servingCount == 0 {
 		return nil, nil, t.none()
 	}
@@ -205,10 +209,14 @@ func (s *service) choose(ctx context.Context, request any, attempt *pick.Attempt
 		}
 		hash = h
 	}
-	skip := t.skipsOf(rpcinfo.GetRPCInfo(ctx), attempt)
+	skip := t.skipsOf(rpcinfo.GetRPCInfo(ctx))
 	c := t.chooser.choose(hash, skip)
-	if c == nil { // the policy knows a later list than this table, without anyone who serves
-		return nil, skip, ErrAllDrained
+	if c == nil && skip != nil { // the policy knows a later list than this table
+		skip = nil
+		c = t.chooser.choose(hash, nil)
+	}
+	if c == nil {
+		return nil, nil, ErrAllDrained
 	}
 	return c, skip, nil
 }
@@ -216,18 +224,23 @@ func (s *service) choose(ctx context.Context, request any, attempt *pick.Attempt
 // idleFor is how long a service that Kitex calls idle keeps its state.
 const idleFor = time.Minute
 
-// rest has the state dropped if nobody asks for a while. A live service's ends
-// with its view.
+// rest has the state dropped if nobody asks for a while and no call is under
+// way. The next pick makes it anew.
 func (s *service) rest() {
-	if s.view != nil {
+	if s.idle.Swap(true) {
 		return
 	}
-	s.idle.Store(true)
-	time.AfterFunc(idleFor, func() {
-		if s.idle.Load() && !s.busy() {
-			s.core.drop(s)
-		}
-	})
+	time.AfterFunc(idleFor, s.dropIfIdle)
+}
+
+func (s *service) dropIfIdle() {
+	switch {
+	case !s.idle.Load():
+	case s.busy():
+		time.AfterFunc(idleFor, s.dropIfIdle)
+	default:
+		s.core.drop(s)
+	}
 }
 
 func (s *service) busy() bool {

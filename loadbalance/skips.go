@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
-	"github.com/cloudwego/kitex/pkg/rpcinfo/remoteinfo"
 
 	"github.com/fairway-rpc/fairway/internal/pick"
 )
@@ -26,38 +25,48 @@ func (s *skips) add(c *candidate) {
 	}
 }
 
+// triedKey is where an attempt keeps the nodes that it has tried, in the extras
+// of Kitex's Invocation, which live exactly as long.
+const triedKey = "fairway_tried"
+
 // skipsOf finds whom a pick should avoid: what this attempt has tried already
 // (Kitex picks again when it gets no connection), and whom the attempt before
 // went to (Kitex's retry policies). It is nil for a first pick, and when
 // nobody else is left.
-func (t *table) skipsOf(ri rpcinfo.RPCInfo, attempt *pick.Attempt) *skips {
+func (t *table) skipsOf(ri rpcinfo.RPCInfo) *skips {
 	if ri == nil || ri.To() == nil {
 		return nil
 	}
-	var failed, prev string
-	if remote := remoteinfo.AsRemoteInfo(ri.To()); remote != nil {
-		if instance := remote.GetInstance(); instance != nil && instance.Address() != nil {
-			failed = instance.Address().String()
-		}
-	}
-	prev, _ = ri.To().Tag(rpcinfo.RetryPrevInstTag)
-	if failed == "" && prev == "" {
+	failed := pick.Failed(ri.To())
+	prev := pick.CallTag(ri.To(), rpcinfo.RetryPrevInstTag)
+	if failed == nil && prev == "" {
 		return nil
 	}
 	s := &skips{}
-	s.add(t.byAddress[failed])
-	s.add(t.byAddress[prev])
-	if attempt != nil {
-		for _, tried := range attempt.Tried {
-			if n, ok := tried.(*node); ok {
-				s.add(t.byAddress[n.address])
-			}
+	if failed != nil && failed.Address() != nil {
+		for _, address := range tried(ri.Invocation(), failed.Address().String()) {
+			s.add(t.byAddress[address])
 		}
 	}
+	s.add(t.byAddress[prev])
 	if len(s.nodes) == 0 || len(s.nodes) >= t.servingCount {
 		return nil
 	}
 	return s
+}
+
+// tried adds the address that has just failed to those that failed before in
+// this attempt, and returns them all.
+func tried(call rpcinfo.Invocation, failed string) []string {
+	if call == nil {
+		return []string{failed}
+	}
+	before, _ := call.Extra(triedKey).([]string)
+	all := append(slices.Clone(before), failed)
+	if setter, ok := call.(rpcinfo.InvocationSetter); ok {
+		setter.SetExtra(triedKey, all)
+	}
+	return all
 }
 
 // leftover draws by weight among those who serve and are not skipped. It is

@@ -41,11 +41,7 @@ func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...C
 			panic(err)
 		}
 	}
-	s := &clientSuite{resolver: res, balancer: lb}
-	if spans := newPickSpans(&c.traceConfig); spans != nil {
-		s.balancer = lb.Observed(spans)
-	}
-	return s
+	return &clientSuite{resolver: res, balancer: observed(lb, newPickSpans(&c.traceConfig))}
 }
 
 type clientSuite struct {

@@ -15,14 +15,26 @@ import (
 // place to leave word for each other.
 func beginAttempt(next endpoint.Endpoint) endpoint.Endpoint {
 	return func(ctx context.Context, request, response any) error {
-		return next(pick.Begin(ctx), request, response)
+		attempt := pick.Begin(ctx)
+		returned := false
+		defer func() {
+			// A panic between the pick and countInFlight: Kitex does not recycle
+			// the picker then, so that nobody else ends the count.
+			if !returned && attempt.Counted && !attempt.Taken {
+				attempt.Picked.End()
+			}
+		}()
+		err := next(attempt, request, response)
+		returned = true
+		return err
 	}
 }
 
-// countInFlight stands below the pick, once for each attempt on an instance.
-// The deferred End comes when the attempt really ends, also after Kitex has
-// given the caller a timeout, and also for a panic. A stream is counted until
-// it has been opened.
+// countInFlight stands below the pick, once for each attempt on an instance, or
+// more often if a middleware above it tries again by itself. What the balancer
+// has counted is taken over the first time. The deferred End comes when the
+// attempt really ends, also after Kitex has given the caller a timeout, and also
+// for a panic. A stream is counted until it has been opened.
 func countInFlight(next endpoint.Endpoint) endpoint.Endpoint {
 	return func(ctx context.Context, request, response any) error {
 		attempt := pick.From(ctx)
@@ -30,7 +42,7 @@ func countInFlight(next endpoint.Endpoint) endpoint.Endpoint {
 			return next(ctx, request, response)
 		}
 		node := attempt.Picked
-		if !attempt.Counted {
+		if !attempt.Counted || attempt.Taken {
 			node.Begin()
 		}
 		attempt.Taken = true

@@ -73,7 +73,20 @@ func target(ctx context.Context) (service, method string) {
 	if ri == nil || ri.To() == nil {
 		return "", ""
 	}
-	return ri.To().ServiceName(), ri.To().Method()
+	return ri.To().ServiceName(), methodOf(ri)
+}
+
+// methodOf is the method's full logical name: [package.]Service/Method.
+func methodOf(ri rpcinfo.RPCInfo) string {
+	call := ri.Invocation()
+	if call == nil {
+		return ri.To().Method()
+	}
+	name := call.ServiceName() + "/" + call.MethodName()
+	if pkg := call.PackageName(); pkg != "" {
+		name = pkg + "." + name
+	}
+	return name
 }
 
 func reason(err error) string {

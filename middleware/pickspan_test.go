@@ -61,7 +61,7 @@ func TestPickSpanIsAChildOfTheClientSpanAndSaysItAll(t *testing.T) {
 	}
 	got := attributes(span)
 	for key, want := range map[attribute.Key]string{
-		"fairway.policy": "least-active", "fairway.service": service, "rpc.method": "Echo", "fairway.candidates": "1",
+		"fairway.policy": "least-active", "fairway.service": service, "rpc.method": "echo.EchoService/Echo", "fairway.candidates": "1",
 		"fairway.attempt": "0", "fairway.weight": "7", "fairway.in_flight": "0", "fairway.snapshot.stale": "false",
 		"fairway.snapshot.source": "etcd", "network.peer.address": "127.0.0.1",
 	} {

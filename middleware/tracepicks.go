@@ -23,7 +23,7 @@ import (
 // [ErrInvalidConfig] if the balancer is nil or an option bad, as Kitex's
 // options do.
 func TracePicks(lb kloadbalance.Loadbalancer, opts ...TraceOption) kloadbalance.Loadbalancer {
-	if lb == nil {
+	if ours, ok := lb.(*loadbalance.Balancer); lb == nil || ok && ours == nil {
 		panic(fault.Invalid("TracePicks", "the balancer is nil"))
 	}
 	c := &traceConfig{}
@@ -36,13 +36,19 @@ func TracePicks(lb kloadbalance.Loadbalancer, opts ...TraceOption) kloadbalance.
 		}
 	}
 	spans := newPickSpans(c)
-	if spans == nil {
-		return lb
-	}
 	if ours, ok := lb.(*loadbalance.Balancer); ok {
-		return ours.Observed(spans)
+		return observed(ours, spans)
 	}
 	return &tracedBalancer{inner: lb, spans: spans, name: "fairway-traced-" + lb.Name()}
+}
+
+// observed is the balancer with spans, which may be nil: an interface that holds
+// a nil pointer would not be.
+func observed(lb *loadbalance.Balancer, spans *pickSpans) *loadbalance.Balancer {
+	if spans == nil {
+		return lb.Observed(nil)
+	}
+	return lb.Observed(spans)
 }
 
 var (
@@ -96,7 +102,7 @@ type tracedPicker struct {
 
 // Next implements Kitex's Picker.
 func (p *tracedPicker) Next(ctx context.Context, request any) kdiscovery.Instance {
-	if !p.balancer.spans.Wants(ctx) {
+	if spans := p.balancer.spans; spans == nil || !spans.Wants(ctx) {
 		return p.inner.Next(ctx, request)
 	}
 	start := time.Now()

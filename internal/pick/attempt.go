@@ -3,7 +3,11 @@
 
 package pick
 
-import "context"
+import (
+	"context"
+
+	"github.com/cloudwego/kitex/pkg/rpcinfo"
+)
 
 // Node is what a balancer counts calls on.
 type Node interface {
@@ -22,14 +26,12 @@ type Attempt struct {
 	// Picked is the node that was picked last, nil if none was.
 	Picked Node
 	// Counted tells that the balancer has called Picked.Begin itself, and Taken
-	// that the instance middleware will call End.
+	// that the instance middleware will call End for that.
 	Counted, Taken bool
-	// Picks is how many picks this attempt has made.
-	Picks int
-	// Tried are the nodes that this attempt has picked before.
-	Tried []Node
 	// Reason is why the last pick found nobody.
 	Reason error
+
+	call rpcinfo.RPCInfo
 }
 
 type attemptKey struct{}
@@ -43,26 +45,27 @@ func (a *Attempt) Value(key any) any {
 	return a.Context.Value(key)
 }
 
-// Begin makes a new attempt under ctx.
-func Begin(ctx context.Context) *Attempt { return &Attempt{Context: ctx} }
+// Begin makes a new attempt of the call that ctx belongs to.
+func Begin(ctx context.Context) *Attempt {
+	return &Attempt{Context: ctx, call: rpcinfo.GetRPCInfo(ctx)}
+}
 
-// From returns the attempt that ctx belongs to, or nil.
+// From returns the attempt that ctx belongs to, or nil. A call that is made
+// from within another, with its context, is not the other's attempt.
 func From(ctx context.Context) *Attempt {
 	a, _ := ctx.Value(attemptKey{}).(*Attempt)
+	if a == nil || a.call != rpcinfo.GetRPCInfo(ctx) {
+		return nil
+	}
 	return a
 }
 
 // Note records a pick.
 func (a *Attempt) Note(n Node, counted bool) {
-	if a.Picked != nil {
-		a.Tried = append(a.Tried, a.Picked)
-	}
 	a.Picked, a.Counted, a.Taken, a.Reason = n, counted, false, nil
-	a.Picks++
 }
 
 // NoteNone records a pick that found nobody.
-func (a *Attempt) NoteNone(err error) {
-	a.Note(nil, false)
-	a.Reason = err
+func (a *Attempt) NoteNone(reason error) {
+	a.Picked, a.Counted, a.Taken, a.Reason = nil, false, false, reason
 }

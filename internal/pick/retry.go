@@ -6,7 +6,9 @@ package pick
 import (
 	"context"
 
+	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
+	"github.com/cloudwego/kitex/pkg/rpcinfo/remoteinfo"
 )
 
 // RetryOf returns Kitex's number of the retry that ctx belongs to, "" for a
@@ -16,6 +18,27 @@ func RetryOf(ctx context.Context) string {
 	if ri == nil || ri.To() == nil {
 		return ""
 	}
-	retry, _ := ri.To().Tag(rpcinfo.RetryTag)
-	return retry
+	return CallTag(ri.To(), rpcinfo.RetryTag)
+}
+
+// Failed returns the instance that this attempt has just failed to reach: Kitex
+// leaves it in place when it picks again. It is nil for a first pick.
+func Failed(to rpcinfo.EndpointInfo) kdiscovery.Instance {
+	remote := remoteinfo.AsRemoteInfo(to)
+	if remote == nil {
+		return nil
+	}
+	return remote.GetInstance()
+}
+
+// CallTag returns a tag of the call. Kitex looks into the instance's tags first,
+// which come from the registry and must not pass for Kitex's own.
+func CallTag(to rpcinfo.EndpointInfo, key string) string {
+	if failed := Failed(to); failed != nil {
+		if _, shadowed := failed.Tag(key); shadowed {
+			return ""
+		}
+	}
+	value, _ := to.Tag(key)
+	return value
 }
