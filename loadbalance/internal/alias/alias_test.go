@@ -17,10 +17,13 @@ func identity(w uint64) uint64 { return w }
 // exact adds up each item's probability from the rows themselves.
 func exact(t *Table[int], n int) []float64 {
 	p := make([]float64, n)
+	if t.Len() == 0 {
+		return p
+	}
 	for _, row := range t.rows {
 		own := float64(row.threshold) / math.Exp2(64)
-		p[row.self] += own / float64(len(t.rows))
-		p[row.other] += (1 - own) / float64(len(t.rows))
+		p[row.items[0]] += own / float64(len(t.rows))
+		p[row.items[1]] += (1 - own) / float64(len(t.rows))
 	}
 	return p
 }
@@ -73,8 +76,11 @@ func TestDrawsFitTheProbabilities(t *testing.T) {
 }
 
 func TestExtremes(t *testing.T) {
-	if got := New[*int](nil, nil).Pick(1); got != nil {
-		t.Error("an empty table gave an item")
+	for name, weights := range map[string][]uint64{"empty": nil, "weight 0": {0, 0}} {
+		nobody := New(weights, identity)
+		if nobody.Pick(math.MaxUint64) != 0 || nobody.Len() != 0 {
+			t.Errorf("%s: a table of nobody gave an item", name)
+		}
 	}
 	heavy := make([]uint64, 1<<16)
 	for i := range heavy {

@@ -22,20 +22,17 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// pointHasher hashes the virtual nodes of one address. A zero byte, which no
-// address has, stands before the number, so that no two inputs are alike.
-type pointHasher struct {
-	input  []byte
-	number []byte
+// pointHasher hashes the points of one address after another. The number has a
+// fixed width and stands last, so that no two inputs are alike, whatever bytes
+// an address has.
+type pointHasher struct{ input []byte }
+
+func (p *pointHasher) reset(address string) {
+	p.input = append(p.input[:0], address...)
+	p.input = append(p.input, make([]byte, 9)...)
 }
 
-func newPointHasher(address string) pointHasher {
-	input := make([]byte, len(address)+1+8)
-	copy(input, address)
-	return pointHasher{input: input, number: input[len(address)+1:]}
-}
-
-func (p pointHasher) point(n uint64) uint64 {
-	binary.LittleEndian.PutUint64(p.number, n)
+func (p *pointHasher) point(n uint32) uint64 {
+	binary.LittleEndian.PutUint64(p.input[len(p.input)-8:], uint64(n))
 	return mix(xxhash.Sum64(p.input))
 }

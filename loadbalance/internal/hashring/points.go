@@ -11,29 +11,45 @@ type place struct {
 	points  uint32
 }
 
-// points are the sorted points of a ring. A lookup enters them by the topmost
-// bits of the hash, which lead to within a few points of the right one.
+// points are the points of a ring in order. A lookup enters them by the topmost
+// bits of the hash, which lead to the right one or next to it. Arrays apart take
+// 12 bytes a point, and up to 8 for the way in.
 type points struct {
-	places []place
+	places []place // by address
 	hashes []uint64
 	owners []uint32 // indices of places
 	starts []uint32 // the first point of each bucket, and the end
 	shift  uint
 }
 
-func newPoints(places []place) *points {
-	n := 0
-	for _, p := range places {
-		n += int(p.points)
-	}
-	width := max(1, bits.Len(uint(n))-2) // four to eight points a bucket
-	p := &points{
+// maxWidth bounds the way in to 4 MiB.
+const maxWidth = 20
+
+// room makes arrays for n points. There is at most one in a bucket on average,
+// or two in the largest rings.
+func room(places []place, n int) points {
+	width := min(max(bits.Len(uint(n)), 1), maxWidth)
+	return points{
 		places: places,
 		hashes: make([]uint64, n),
 		owners: make([]uint32, n),
 		starts: make([]uint32, 1<<width+1),
 		shift:  uint(64 - width),
 	}
+}
+
+func total(places []place) int {
+	n := 0
+	for _, p := range places {
+		n += int(p.points)
+	}
+	return n
+}
+
+// newPoints sorts by buckets: it hashes each point twice, first to find how
+// long the buckets are, which takes less time than to sort and no memory.
+func newPoints(places []place) points {
+	p := room(places, total(places))
 	p.count()
 	p.fill()
 	p.sortBuckets()
@@ -42,10 +58,11 @@ func newPoints(places []place) *points {
 
 // each calls f for every point, in the order of the places.
 func (p *points) each(f func(hash uint64, owner uint32)) {
+	var hasher pointHasher
 	for owner, place := range p.places {
-		hasher := newPointHasher(place.address)
+		hasher.reset(place.address)
 		for n := range place.points {
-			f(hasher.point(uint64(n)), uint32(owner))
+			f(hasher.point(n), uint32(owner))
 		}
 	}
 }
@@ -85,44 +102,28 @@ func (p *points) sortBuckets() {
 	}
 }
 
-// find returns the first point at or after the hash, going round.
-func (p *points) find(hash uint64) int {
-	bucket := hash >> p.shift
-	i, end := p.starts[bucket], p.starts[bucket+1]
-	for i < end && p.hashes[i] < hash {
-		i++
+// index finds where each bucket begins in points that are in order already.
+func (p *points) index() {
+	bucket := uint64(0)
+	for i, hash := range p.hashes {
+		for ; bucket <= hash>>p.shift; bucket++ {
+			p.starts[bucket] = uint32(i)
+		}
 	}
-	if int(i) == len(p.hashes) {
-		return 0
+	for ; bucket < uint64(len(p.starts)); bucket++ {
+		p.starts[bucket] = uint32(len(p.hashes))
 	}
-	return int(i)
 }
 
-// resolve tells for each point which serving item has its keys. It is empty if
-// there is none.
-func (p *points) resolve(serves func(owner uint32) bool) []uint32 {
-	first := -1
-	all := true
-	for i, owner := range p.owners {
-		ok := serves(owner)
-		all = all && ok
-		if ok && first < 0 {
-			first = i
-		}
+// find returns the first point at or after the hash, going round. It need not
+// know where the bucket ends, since the next one's points are beyond the hash.
+func (p *points) find(hash uint64) int {
+	i := int(p.starts[hash>>p.shift])
+	for i < len(p.hashes) && p.hashes[i] < hash {
+		i++
 	}
-	switch {
-	case first < 0:
-		return nil
-	case all:
-		return p.owners
+	if i == len(p.hashes) {
+		return 0
 	}
-	resolved := make([]uint32, len(p.owners))
-	next := p.owners[first] // the last points lead round to the first
-	for i := len(p.owners) - 1; i >= 0; i-- {
-		if serves(p.owners[i]) {
-			next = p.owners[i]
-		}
-		resolved[i] = next
-	}
-	return resolved
+	return i
 }

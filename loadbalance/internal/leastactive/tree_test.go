@@ -9,151 +9,148 @@ import (
 	"slices"
 	"sync"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
-type fixed uint64
-
-func (f fixed) Uint64() uint64 { return uint64(f) }
-
-// TestChoosesLikeANaiveScan drives tree and model with the same calls, changes
-// of the list and exclusions.
-func TestChoosesLikeANaiveScan(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const most = 9
-		leaves := make([]Leaf[int], most)
-		weights := make([]uint64, most)
-		counts := make([]int64, most)
-		var listed []int
-		var tree Tree[int]
-		var running []int
-		reset := func() {
-			listed = rapid.SliceOfDistinct(rapid.IntRange(0, most-1), rapid.ID[int]).Draw(t, "listed")
-			entries := make([]Entry[int], 0, len(listed))
-			for _, i := range listed {
-				weights[i] = rapid.Uint64Range(0, 3).Draw(t, "weight")
-				entries = append(entries, Entry[int]{Leaf: &leaves[i], Value: i, Weight: weights[i]})
-			}
-			tree.Reset(entries)
-		}
-		reset()
-		for range rapid.IntRange(1, 80).Draw(t, "steps") {
-			switch rapid.IntRange(0, 9).Draw(t, "what") {
-			case 0:
-				reset()
-			case 1, 2, 3:
-				if len(running) > 0 {
-					at := rapid.IntRange(0, len(running)-1).Draw(t, "ends")
-					i := running[at]
-					running = slices.Delete(running, at, at+1)
-					counts[i]--
-					tree.Release(&leaves[i])
-				}
-			default:
-				excluded := rapid.SliceOfN(rapid.IntRange(0, most-1), 0, 3).Draw(t, "excluded")
-				skip := func(i int) bool { return slices.Contains(excluded, i) }
-				if len(excluded) == 0 {
-					skip = nil
-				}
-				fewest := int64(math.MaxInt64)
-				for _, i := range listed {
-					if weights[i] > 0 && (skip == nil || !skip(i)) {
-						fewest = min(fewest, counts[i])
-					}
-				}
-				got, leaf, ok := tree.Acquire(fixed(rapid.Uint64().Draw(t, "random")), skip)
-				if ok != (fewest < math.MaxInt64) {
-					t.Fatalf("found somebody: %v", ok)
-				}
-				if !ok {
-					continue
-				}
-				if counts[got] != fewest || weights[got] == 0 || leaf != &leaves[got] || skip != nil && skip(got) {
-					t.Fatalf("chose %d with %d calls and weight %d; the fewest are %d", got, counts[got], weights[got], fewest)
-				}
-				counts[got]++
-				running = append(running, got)
-			}
-			for i := range leaves {
-				if leaves[i].Count() != counts[i] {
-					t.Fatalf("item %d has %d calls, want %d", i, leaves[i].Count(), counts[i])
-				}
-			}
-		}
-	})
-}
-
+// TestTiesGoByWeight: with and without items that are passed over, which must
+// favour nobody, not their neighbours either.
 func TestTiesGoByWeight(t *testing.T) {
-	weights := []uint64{1, 2, 3, 4, 0, 10}
-	leaves := make([]Leaf[int], len(weights))
-	entries := make([]Entry[int], len(weights))
-	for i, w := range weights {
-		entries[i] = Entry[int]{Leaf: &leaves[i], Value: i, Weight: w}
-	}
-	var tree Tree[int]
-	tree.Reset(entries)
-	source := rand.New(rand.NewPCG(3, 4))
-	counts := make([]float64, len(weights))
-	const draws = 200_000
-	for range draws {
-		i, leaf, _ := tree.Acquire(source, nil)
-		counts[i]++
-		tree.Release(leaf)
-	}
-	chi := 0.0
-	for i, w := range weights {
-		want := draws * float64(w) / 20
-		if w == 0 {
-			if counts[i] > 0 {
-				t.Error("weight 0 was chosen")
+	weights := []uint64{1, 2, 3, 4, 0, 10, 7, 1, 1, 5}
+	for name, excluded := range map[string][]int{"all": nil, "first": {0}, "heaviest": {5}, "three": {1, 6, 9}} {
+		t.Run(name, func(t *testing.T) {
+			_, entries := listOf(weights...)
+			var tree Tree[int]
+			tree.Reset(entries)
+			want := slices.Clone(weights)
+			for _, i := range excluded {
+				want[i] = 0
 			}
-			continue
-		}
-		chi += (counts[i] - want) * (counts[i] - want) / want
-	}
-	if chi > 18.5 { // 4 degrees of freedom, p = 0.001; the seed is fixed
-		t.Errorf("chi-square %v: %v does not fit %v", chi, counts, weights)
+			skip := func(i int) bool { return slices.Contains(excluded, i) }
+			if excluded == nil {
+				skip = nil
+			}
+			source := rand.New(rand.NewPCG(3, 4))
+			counts := make([]int, len(weights))
+			for range 200_000 {
+				i, leaf, _ := tree.Acquire(source, skip)
+				counts[i]++
+				tree.Release(leaf)
+			}
+			for i, w := range want {
+				if w == 0 && counts[i] > 0 {
+					t.Errorf("item %d was chosen", i)
+				}
+			}
+			if chi := chiSquare(counts, want); chi > 26.1 { // 8 degrees of freedom, p = 0.001; the seed is fixed
+				t.Errorf("chi-square %v: %v does not fit %v", chi, counts, want)
+			}
+		})
 	}
 }
 
 func TestHeaviestWeightsDoNotOverflow(t *testing.T) {
 	const n = 1 << 16
-	leaves := make([]Leaf[int], n)
-	entries := make([]Entry[int], n)
-	for i := range entries {
-		entries[i] = Entry[int]{Leaf: &leaves[i], Value: i, Weight: math.MaxInt32}
+	weights := make([]uint64, n)
+	for i := range weights {
+		weights[i] = math.MaxInt32
 	}
+	_, entries := listOf(weights...)
 	var tree Tree[int]
 	tree.Reset(entries)
-	if got, _, _ := tree.Acquire(fixed(math.MaxUint64), nil); got != n-1 {
-		t.Errorf("the largest random number chose %d, want the last", got)
+	for r, want := range map[uint64]int{0: 0, 1 << 63: n / 2, math.MaxUint64: n - 1} {
+		got, leaf, _ := tree.Acquire(fixed(r), nil)
+		if got != want {
+			t.Errorf("the random number %x chose %d, want %d", r, got, want)
+		}
+		tree.Release(leaf)
 	}
 }
 
-func TestConcurrentSafeAndSpread(t *testing.T) {
-	const n, callers = 7, 8
-	leaves := make([]Leaf[int], n)
-	entries := make([]Entry[int], n)
-	for i := range entries {
-		entries[i] = Entry[int]{Leaf: &leaves[i], Value: i, Weight: uint64(i + 1)}
+func TestNobody(t *testing.T) {
+	var tree Tree[int]
+	nobody := func(when string, skip func(int) bool) {
+		t.Helper()
+		if _, leaf, ok := tree.Acquire(fixed(1), skip); ok || leaf != nil {
+			t.Errorf("%s: somebody was chosen", when)
+		}
 	}
+	nobody("zero value", nil)
+	leaves, entries := listOf(0, 0)
+	tree.Reset(entries)
+	nobody("weight 0", nil)
+	entries[1].Weight = 1
+	tree.Reset(entries)
+	nobody("all passed over", func(int) bool { return true })
+	if i, _, ok := tree.Acquire(fixed(1), nil); !ok || i != 1 {
+		t.Error("who was passed over once is not chosen again")
+	}
+	tree.Reset(nil)
+	nobody("empty", nil)
+	tree.Release(&leaves[1])
+	if c := leaves[1].Count(); c != 0 {
+		t.Errorf("a call that ended after its item was taken out left a count of %d", c)
+	}
+}
+
+// TestLastOfTwoEntriesCounts: a leaf that is listed twice must not be chosen
+// by a place whose count is no longer kept.
+func TestLastOfTwoEntriesCounts(t *testing.T) {
+	leaves, entries := listOf(1, 1)
+	entries = append(entries, Entry[int]{Leaf: &leaves[0], Value: 7, Weight: 1})
+	var tree Tree[int]
+	tree.Reset(entries)
+	seen := map[int]int{}
+	for range 4 {
+		i, _, _ := tree.Acquire(fixed(0), nil)
+		seen[i]++
+	}
+	if seen[7] != 2 || seen[1] != 2 {
+		t.Errorf("chosen %v, want 7 and 1 in turn", seen)
+	}
+}
+
+// TestPanicOfSkipLeavesTheTreeWhole: the lock is free and everybody plays.
+func TestPanicOfSkipLeavesTheTreeWhole(t *testing.T) {
+	_, entries := listOf(5, 1)
+	var tree Tree[int]
+	tree.Reset(entries)
+	func() {
+		defer func() { _ = recover() }()
+		_, _, _ = tree.Acquire(fixed(0), func(i int) bool {
+			if i == 1 {
+				panic("skip")
+			}
+			return true
+		})
+	}()
+	if i, _, _ := tree.Acquire(fixed(0), nil); i != 0 {
+		t.Error("the first item still stands aside")
+	}
+}
+
+func TestConcurrentCallersSpread(t *testing.T) {
+	const callers = 8
+	leaves, entries := listOf(1, 2, 3, 4, 5, 6, 7)
 	var tree Tree[int]
 	tree.Reset(entries)
 	var all sync.WaitGroup
 	for g := range callers {
 		all.Go(func() {
 			source := rand.New(rand.NewPCG(uint64(g), 1))
+			var skip func(int) bool
+			if g == 0 {
+				skip = func(i int) bool { return i == 6 }
+			}
 			for range 3000 {
-				_, leaf, _ := tree.Acquire(source, nil)
+				_, leaf, _ := tree.Acquire(source, skip)
 				if c := leaf.Count(); c > 2 {
-					t.Errorf("%d calls on one of %d items with %d callers", c, n, callers)
+					t.Errorf("%d calls on one of %d items with %d callers", c, len(leaves), callers)
 				}
 				tree.Release(leaf)
 			}
 		})
 	}
-	for range 200 {
+	for i := range 200 {
+		entries[i%7].Weight = uint64(1 + i%3)
 		tree.Reset(entries)
 	}
 	all.Wait()

@@ -1,0 +1,29 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hashring
+
+import "fmt"
+
+func ring(items ...Item[string]) *Ring[string] { return New(items, 160, nil) }
+
+func item(address string, weight uint64) Item[string] {
+	return Item[string]{Value: address, Address: address, Weight: weight, Serving: true}
+}
+
+// fleet makes items whose addresses look like those of one network.
+func fleet(prefix string, n int, weight uint64) []Item[string] {
+	items := make([]Item[string], n)
+	for i := range items {
+		items[i] = item(fmt.Sprintf("%s.%d.%d:8888", prefix, i/250, i%250), weight)
+	}
+	return items
+}
+
+func mixed(n int) []Item[string] {
+	items := fleet("10.0", n, 0)
+	for i := range items {
+		items[i].Weight = uint64(1 + i*37%20)
+	}
+	return items
+}

@@ -1,0 +1,75 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package smoothwrr
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestChangesDoNotFloodTheHeaviest: with a change before every turn, be it only
+// between two lists and whatever their cycles, the shares are the weights'.
+func TestChangesDoNotFloodTheHeaviest(t *testing.T) {
+	for name, lists := range map[string][][]uint64{
+		"the same":                 {{5, 1, 1}},
+		"two weights":              {{5, 1, 1}, {5, 1, 2}},
+		"by way of a short cycle":  {{50, 3, 4}, {1, 1}},
+		"by way of nobody":         {{5, 1, 1}, {}},
+		"with and without a cycle": {{5, 1, 1}, {math.MaxInt32, 429_496_729, 429_496_730}},
+		"never with a cycle":       {{math.MaxInt32, 429_496_729, 429_496_730}, {math.MaxInt32, 429_496_729, 429_496_731}},
+		"more lists":               {{5, 1, 1}, {10, 2, 1}, {20, 4, 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const turns = 84
+			var s *Sequence[int]
+			counts := make([]float64, 3)
+			for range turns {
+				for _, weights := range lists[1:] {
+					s = sequence(weights, s)
+				}
+				s = sequence(lists[0], s)
+				counts[s.Next()]++
+			}
+			for i, w := range lists[0] {
+				want := turns * float64(w) / float64(sum(lists[0]))
+				if math.Abs(counts[i]-want) > 2.5 {
+					t.Errorf("weights %v: item %d got %v turns, want %.1f", lists[0], i, counts[i], want)
+				}
+			}
+		})
+	}
+}
+
+// TestSameListGoesOnExactly: to be rebuilt without a change is not to be
+// noticed, at any moment and by way of anything.
+func TestSameListGoesOnExactly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lists := rapid.SliceOfN(rapid.SliceOfN(rapid.Uint64Range(0, 2000), 1, 5), 1, 4).Draw(t, "lists")
+		plain := sequence(lists[0], nil)
+		rebuilt := sequence(lists[0], nil)
+		for range 100 {
+			if got, want := rebuilt.Next(), plain.Next(); got != want {
+				t.Fatalf("turn of %d, without rebuilding of %d", got, want)
+			}
+			for _, weights := range lists[1:] {
+				rebuilt = sequence(weights, rebuilt)
+			}
+			rebuilt = sequence(lists[0], rebuilt)
+		}
+	})
+}
+
+// TestTurnsOfThePredecessorCount: callers that still hold the old sequence, and
+// those that took turns while the new one was built, do not make it repeat any.
+func TestTurnsOfThePredecessorCount(t *testing.T) {
+	old := sequence([]uint64{5, 1, 1}, nil)
+	got := take(old, 2)
+	renewed := sequence([]uint64{5, 1, 1}, old)
+	got += take(old, 2) + take(renewed, 1) + take(old, 1) + take(renewed, 1)
+	if got != "aabacaa" {
+		t.Errorf("turns %s, want nginx's aabacaa", got)
+	}
+}
