@@ -92,23 +92,34 @@ func routeTo(ctx context.Context, endpoint string) net.IP {
 	return local.IP
 }
 
-// interfaceIP prefers IPv4, as the field does.
+// interfaceIP is the first address of an interface that is up and running,
+// IPv4 before IPv6, as the field does; nil if there is only loopback.
 func interfaceIP() net.IP {
-	addresses, err := net.InterfaceAddrs()
+	interfaces, err := net.Interfaces()
 	if err != nil {
 		return nil
 	}
+	const running = net.FlagUp | net.FlagRunning
 	var v6 net.IP
-	for _, a := range addresses {
-		n, ok := a.(*net.IPNet)
-		if !ok || !n.IP.IsGlobalUnicast() {
+	for _, i := range interfaces {
+		if i.Flags&running != running {
 			continue
 		}
-		if n.IP.To4() != nil {
-			return n.IP
+		addresses, err := i.Addrs()
+		if err != nil {
+			continue
 		}
-		if v6 == nil {
-			v6 = n.IP
+		for _, a := range addresses {
+			n, ok := a.(*net.IPNet)
+			if !ok || !n.IP.IsGlobalUnicast() {
+				continue
+			}
+			if n.IP.To4() != nil {
+				return n.IP
+			}
+			if v6 == nil {
+				v6 = n.IP
+			}
 		}
 	}
 	return v6

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ type EtcdConfig struct {
 	// Password itself, the content of PasswordFile without the line end, or the
 	// value of the environment variable named by PasswordEnv.
 	Username     string
-	Password     string
+	Password     string `json:"-"`
 	PasswordFile string
 	PasswordEnv  string
 
@@ -71,8 +72,17 @@ func (c EtcdConfig) String() string {
 // GoString is String, so that %#v shows no secret either.
 func (c EtcdConfig) GoString() string { return c.String() }
 
+// LogValue keeps the password out of structured logs.
+func (c EtcdConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// secure reports whether TLS is asked for, by settings or by an endpoint. The
+// etcd client speaks to all endpoints as to the first, so that one https among
+// them means TLS for all.
 func (c EtcdConfig) secure() bool {
-	return c.TLS != nil || c.CAFile != "" || c.CertFile != "" || c.KeyFile != "" || c.ServerName != ""
+	return c.TLS != nil || c.CAFile != "" || c.CertFile != "" || c.KeyFile != "" || c.ServerName != "" ||
+		slices.ContainsFunc(c.Endpoints, func(e string) bool {
+			return strings.HasPrefix(e, "https://") || strings.HasPrefix(e, "unixs:")
+		})
 }
 
 // Dial makes a client of etcd that is set up for discovery: it finds dead
@@ -136,15 +146,14 @@ func checkEndpoints(cfg EtcdConfig) error {
 
 func checkEndpoint(endpoint string, secure bool) error {
 	scheme, rest, isURL := strings.Cut(endpoint, "://")
+	plain := scheme == "http" && isURL || strings.HasPrefix(endpoint, "unix:")
 	switch {
+	case plain && secure:
+		return errors.New("plaintext beside TLS settings or https endpoints; use https for all")
 	case strings.HasPrefix(endpoint, "unix:") || strings.HasPrefix(endpoint, "unixs:"):
 		return nil
 	case !isURL:
 		rest = endpoint
-	case scheme == "http" && secure:
-		return errors.New("plaintext http beside TLS settings; use https")
-	case scheme == "https" && !secure:
-		return nil // TLS with the system's authorities
 	case scheme != "http" && scheme != "https":
 		return fmt.Errorf("unknown scheme %q", scheme)
 	}

@@ -38,6 +38,8 @@ func TestDialRefusesWhatItCannotUse(t *testing.T) {
 		"a space":                {Endpoints: []string{"127.0.0.1 :2379"}},
 		"one good, one bad":      {Endpoints: []string{"127.0.0.1:2379", "x"}},
 		"plaintext beside TLS":   {Endpoints: []string{"http://127.0.0.1:2379"}, TLS: &tls.Config{MinVersion: tls.VersionTLS12}},
+		"plaintext before https": {Endpoints: []string{"http://127.0.0.1:2379", "https://127.0.0.2:2379"}},
+		"a socket before https":  {Endpoints: []string{"unix:/run/etcd.sock", "https://127.0.0.2:2379"}},
 		"CA file missing":        {Endpoints: ok, CAFile: missing},
 		"CA file not PEM":        {Endpoints: ok, CAFile: notPEM},
 		"certificate missing":    {Endpoints: ok, CertFile: missing, KeyFile: missing},

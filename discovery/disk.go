@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -38,6 +39,7 @@ type savedService struct {
 	ClusterName string        `json:"cluster_name"`
 	ClusterID   clusterID     `json:"cluster_id"`
 	Revision    int64         `json:"revision"`
+	Known       bool          `json:"known"` // an instance was seen at some time
 	ProvedAt    time.Time     `json:"proved_at"`
 	SavedAt     time.Time     `json:"saved_at"`
 	Records     []savedRecord `json:"records"`
@@ -80,36 +82,52 @@ func newDiskCopy(dir, cluster, prefix string) (*diskCopy, error) {
 		}
 		dir = filepath.Join(cache, "fairway")
 	}
-	d := &diskCopy{dir: filepath.Join(dir, fileName(cluster), fileName(prefix)), cluster: cluster, prefix: prefix}
+	d := &diskCopy{dir: filepath.Join(dir, fileName("c-"+cluster), fileName("p-"+prefix)), cluster: cluster, prefix: prefix}
+	return d, d.makeDir()
+}
+
+func (d *diskCopy) makeDir() error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("folder of the disk copy: %w", err)
+		return fmt.Errorf("folder of the disk copy: %w", err)
 	}
-	return d, nil
+	return nil
 }
 
 func (d *diskCopy) file(service string) string {
-	return filepath.Join(d.dir, fileName(service)+".json")
+	return filepath.Join(d.dir, fileName("s-"+service)+".json")
 }
 
+// maxFileName leaves room below the 255 bytes of most file systems.
+const maxFileName = 200
+
 // fileName escapes what some file system gives a meaning of its own; capital
-// letters too, since some fold case. It maps different names to different ones.
+// letters too, since some fold case, and a dot at the end, which Windows drops.
+// The prefixes that callers put in front keep names from being those of its
+// devices. Different names become different ones; where one would be too long,
+// its end is replaced by a hash, and the file's header has the last word.
 func fileName(name string) string {
-	var b bytes.Buffer
+	var b strings.Builder
 	for i := range len(name) {
 		switch c := name[i]; {
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_', c == '.' && i > 0:
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_', c == '.' && i < len(name)-1:
 			b.WriteByte(c)
 		default:
 			fmt.Fprintf(&b, "%%%02x", c)
 		}
 	}
-	return b.String()
+	if escaped := b.String(); len(escaped) <= maxFileName {
+		return escaped
+	}
+	return fmt.Sprintf("%s~%016x", b.String()[:maxFileName], xxhash.Sum64String(name))
 }
 
 // save writes the whole file beside its place, syncs and renames it, so that a
 // reader or a crash finds the old file or the new one.
 func (d *diskCopy) save(s *savedService) error {
 	s.ClusterName = d.cluster
+	if err := d.makeDir(); err != nil { // again: caches get cleaned
+		return err
+	}
 	body, err := json.Marshal(s)
 	if err != nil {
 		return err

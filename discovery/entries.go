@@ -79,6 +79,17 @@ func (e *entries) instances() []*Instance {
 	return list
 }
 
+// unreadable counts the keys whose records cannot be used.
+func (e *entries) unreadable() int {
+	n := 0
+	for _, entry := range *e {
+		if entry.instance == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // matches compares keys and modification revisions with a fresh keys-only list.
 func (e *entries) matches(kvs []*mvccpb.KeyValue) bool {
 	return slices.EqualFunc(*e, kvs, func(a entry, kv *mvccpb.KeyValue) bool {

@@ -44,7 +44,7 @@ type feed struct {
 	prefix  string
 	cli     *clientv3.Client
 	cfg     *resolverConfig
-	disk    *diskCopy
+	disk    *diskRead
 	save    func(*feed)
 
 	view      *live.View
@@ -56,17 +56,19 @@ type feed struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu       sync.Mutex
-	pos      position
-	entries  entries
-	state    FeedState
-	source   Source
-	known    bool // an instance was seen since the feed began, or a disk copy found
-	proved   time.Time
-	broken   time.Time // zero while the watch runs
-	lastErr  error
-	diskRead bool
-	lastUsed time.Time
+	mu      sync.Mutex
+	pos     position
+	entries entries
+	state   FeedState
+	source  Source
+	known   bool // an instance was seen since the feed began, or a disk copy found
+	proved  time.Time
+	broken  time.Time // zero while the watch runs
+	lastErr error
+	saved   time.Time // the proof that the disk copy has, or will have
+	lines   []func()  // log lines to write once mu is free
+
+	lastUsed atomic.Int64    // Unix nanoseconds
 	skipped  logging.Limiter // one line a day for each unreadable key
 	noise    logging.Limiter // what repeats through an outage
 }
@@ -84,7 +86,7 @@ func newFeed(service string, r *Resolver) *feed {
 		prefix:   r.cfg.keys.service(service),
 		cli:      r.cli,
 		cfg:      r.cfg,
-		disk:     r.disk,
+		disk:     newDiskRead(r.disk, service),
 		save:     r.saver.schedule,
 		view:     &live.View{},
 		ready:    make(chan struct{}),
@@ -93,9 +95,9 @@ func newFeed(service string, r *Resolver) *feed {
 		state:    FeedStarting,
 		source:   SourceEtcd,
 		broken:   time.Now(),
-		lastUsed: time.Now(),
 		skipped:  logging.Limiter{Interval: 24 * time.Hour},
 	}
+	f.touch()
 	return f
 }
 
@@ -156,32 +158,65 @@ func (f *feed) answerable() {
 	}
 }
 
+// unlock frees mu and then writes the log lines that came up under it: a slow
+// log must not hold up readers.
+func (f *feed) unlock() {
+	lines := f.lines
+	f.lines = nil
+	f.mu.Unlock()
+	for _, line := range lines {
+		line()
+	}
+}
+
+// later has a line logged once mu is free. Callers hold mu.
+func (f *feed) later(line func()) { f.lines = append(f.lines, line) }
+
 // tick is called by the resolver's clock to notice what no event tells.
 func (f *feed) tick(now time.Time) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.unlock()
 	if f.state != FeedLive {
 		return
+	}
+	if f.proved.Sub(f.saved) > f.cfg.saveEvery() {
+		f.save(f) // the same instances with a later proof: the copy must not seem old
 	}
 	broken := !f.broken.IsZero() && now.Sub(f.broken) >= brokenAfter
 	if silent := now.Sub(f.proved) >= silentAfter; broken || silent {
 		f.state = FeedStale
 		f.publish()
-		f.cfg.log.Warn("service feed stale; serving the last known instances", "service", f.service,
-			"instances", len(f.published.Load().snapshot.Instances), "revision", f.pos.revision, "error", f.lastErr)
+		n, revision, err := len(f.published.Load().snapshot.Instances), f.pos.revision, f.lastErr
+		f.later(func() {
+			f.cfg.log.Warn("service feed stale; serving the last known instances", "service", f.service,
+				"instances", n, "revision", revision, "error", err)
+		})
 	}
 }
 
-// prove notes that etcd has just shown the entries to be current.
-func (f *feed) prove() {
-	f.proved = time.Now()
+// prove notes that etcd has shown the entries to be current at t. Callers hold
+// mu.
+func (f *feed) prove(t time.Time) {
+	f.proved = t
+	f.view.Prove(t)
+}
+
+// watched notes that the watch delivers: only that makes a feed live again.
+// Callers hold mu.
+func (f *feed) watched() {
+	f.prove(time.Now())
 	f.broken = time.Time{}
-	f.view.Prove(f.proved)
-	if f.state == FeedLive {
+	f.become(FeedLive)
+}
+
+// become changes the state. Callers hold mu.
+func (f *feed) become(state FeedState) {
+	if f.state == state {
 		return
 	}
-	was := f.state
-	f.state = FeedLive
-	f.cfg.log.Info("service feed live", "service", f.service, "was", was,
-		"instances", len(f.entries), "revision", f.pos.revision)
+	was, n, revision := f.state, len(f.entries), f.pos.revision
+	f.state = state
+	f.later(func() {
+		f.cfg.log.Info("service feed "+state.String(), "service", f.service, "was", was, "keys", n, "revision", revision)
+	})
 }

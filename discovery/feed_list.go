@@ -5,6 +5,9 @@ package discovery
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -56,7 +59,13 @@ func (f *feed) decode(kv *mvccpb.KeyValue) entry {
 	e := entry{key: string(kv.Key), modified: kv.ModRevision}
 	r, err := decodeRecord(kv.Value)
 	if err == nil {
-		e.value, e.instance = kv.Value, newInstance(r)
+		err = f.belongs(e.key, r)
+	}
+	if err == nil {
+		e.value, err = r.encode() // without what later versions or others have put in
+	}
+	if err == nil {
+		e.instance = newInstance(r)
 		return e
 	}
 	if _, first := f.skipped.Allow(e.key); first {
@@ -65,12 +74,27 @@ func (f *feed) decode(kv *mvccpb.KeyValue) entry {
 	return e
 }
 
+// belongs refuses keys of a service further below, whose prefix begins like
+// this one's. Slashes within a service's own keys are escaped, but for the Unix
+// sockets of old providers.
+func (f *feed) belongs(key string, r *record) error {
+	name := strings.TrimPrefix(key, f.prefix)
+	if strings.Contains(name, "/") && (r.Network != "unix" || name != r.Address) {
+		return fmt.Errorf("%w: the key has a further slash, so that it is not of this service", ErrInvalidRecord)
+	}
+	return nil
+}
+
 // adopt replaces everything known by a list.
 func (f *feed) adopt(pos position, list entries) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.unlock()
 	f.pos, f.entries, f.source, f.lastErr = pos, list, SourceEtcd, nil
-	f.prove()
+	f.prove(time.Now())
+	if f.state == FeedStarting {
+		f.broken = f.proved // the watch is about to begin
+		f.become(FeedLive)
+	}
 	f.publish()
 	f.save(f)
 }

@@ -29,6 +29,7 @@ func (f *feed) publish() {
 			ProvedAt:  f.proved,
 			State:     f.state,
 			Source:    f.source,
+			Skipped:   f.entries.unreadable(),
 		},
 		known: f.known,
 	}

@@ -22,13 +22,14 @@ import (
 // early when the watch is silent.
 func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	ch := f.openWatch(ctx, cancel, revision)
 	check := time.NewTicker(jittered(brokenAfter))
 	defer check.Stop()
-	v := verifier{heard: time.Now(), next: time.Now().Add(jittered(verifyEvery))}
+	v := newVerifier(f)
+	defer v.wait()
+	defer cancel()
 	for {
-		var behind bool
+		behind := false
 		select {
 		case resp, ok := <-ch:
 			if !ok {
@@ -41,12 +42,13 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 			v.heard = time.Now()
 			behind = f.apply(&resp)
 		case <-check.C:
+		case answer := <-v.answers:
+			if err := v.judge(answer); err != nil {
+				return err
+			}
 		}
-		if !behind && !v.due(time.Now()) {
-			continue
-		}
-		if err := f.verify(ctx, &v); err != nil {
-			return err
+		if behind || v.due(time.Now()) {
+			v.ask(ctx)
 		}
 	}
 }
@@ -73,13 +75,13 @@ func (f *feed) apply(resp *clientv3.WatchResponse) (behind bool) {
 		}
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.unlock()
 	if positionOf(resp.Header).behind(f.pos) {
 		return true
 	}
 	f.pos.term = resp.Header.RaftTerm
 	changed := f.state != FeedLive
-	f.prove()
+	f.watched()
 	for i, ev := range resp.Events {
 		if ev.Type == clientv3.EventTypePut {
 			changed = f.entries.put(decoded[i]) || changed

@@ -46,6 +46,14 @@ type resolverConfig struct {
 	maxServices    int
 }
 
+// saveEvery is how often a copy is written for the sake of its age alone.
+func (c *resolverConfig) saveEvery() time.Duration {
+	if c.maxSnapshotAge > 0 {
+		return min(c.maxSnapshotAge/4, idleAfter)
+	}
+	return idleAfter
+}
+
 // Defaults of the options.
 const (
 	DefaultTTL            = 10 * time.Second

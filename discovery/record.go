@@ -5,11 +5,11 @@ package discovery
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
@@ -122,22 +122,33 @@ func checkWeight(weight int64) error {
 	return nil
 }
 
+// checkAddress accepts what Kitex can dial.
 func checkAddress(network, address string) error {
-	if network == "unix" {
-		if address == "" {
-			return errors.New("address is empty")
+	switch network {
+	case "tcp", "tcp4", "tcp6":
+		return checkHostPortAddress(address)
+	case "unix":
+		if address == "" || strings.ContainsFunc(address, isControl) {
+			return fmt.Errorf("address %q is no path of a socket", address)
 		}
 		return nil
 	}
+	return fmt.Errorf("network %q is none of tcp, tcp4, tcp6, unix", network)
+}
+
+func checkHostPortAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("address: %w", err)
 	}
-	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > math.MaxUint16 {
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return fmt.Errorf("address %q: port %q is not between 1 and %d", address, port, math.MaxUint16)
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	ip := net.ParseIP(host)
+	if host == "" || host == "0" || ip != nil && ip.IsUnspecified() || strings.ContainsFunc(host, notInHost) {
 		return fmt.Errorf("address %q names no host that a consumer could call", address)
 	}
 	return nil
 }
+
+func notInHost(r rune) bool { return isControl(r) || r == ' ' || r == '/' }

@@ -77,7 +77,8 @@ func TestUnreadableRecords(t *testing.T) {
 		`{"address":"a:1","weight":-1}`, `{"address":"a:1","weight":2147483648}`, `{"address":"a:1","weight":1.5}`,
 		`{"address":"a:1","weight":"10"}`, `{"address":"a:1","state":"asleep"}`, `{"address":"a:1","tags":[]}`,
 		`{"address":"a:1","warmup":"-1s"}`, `{"address":"a:1","warmup":30}`, `{"address":"a:1","started_at":"today"}`,
-		`{"network":"unix","address":""}`,
+		`{"network":"unix","address":""}`, `{"network":"udp","address":"a:1"}`, `{"network":"nonsense","address":"a:1"}`,
+		`{"address":"0:1"}`, `{"address":"a\nb:1"}`, `{"address":"a b:1"}`, `{"address":"a/b:1"}`, `{"address":"a:+80"}`,
 	} {
 		if _, err := decodeRecord([]byte(value)); !errors.Is(err, ErrInvalidRecord) {
 			t.Errorf("%s: got %v, want ErrInvalidRecord", value, err)

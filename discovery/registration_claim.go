@@ -49,12 +49,17 @@ func (g *registration) wanted() *record {
 	return g.desired
 }
 
-// supersedes reports whether the key belongs to another process that started
-// later than ours. A record without these fields is registry-etcd's; ours wins.
+// supersedes reports whether the key belongs to another live process that
+// started later than ours; of two that started together, one gives way. A key
+// without a lease belongs to nobody, and a record without these fields is
+// registry-etcd's, over which ours wins.
 func supersedes(found *mvccpb.KeyValue, ours *record) bool {
 	other, err := decodeRecord(found.Value)
-	return err == nil && other.Instance != "" && other.Instance != ours.Instance &&
-		other.StartedAt.After(ours.StartedAt) && other.State != StateLeaving
+	if err != nil || found.Lease == 0 || other.Instance == "" || other.Instance == ours.Instance || other.State == StateLeaving {
+		return false
+	}
+	return other.StartedAt.After(ours.StartedAt) ||
+		other.StartedAt.Equal(ours.StartedAt) && other.Instance > ours.Instance
 }
 
 // put writes the key if nobody has changed it since it was read.

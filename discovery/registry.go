@@ -20,7 +20,7 @@ var _ registry.Registry = (*Registry)(nil)
 const (
 	// registerWait is how long Register waits for the first answer of etcd:
 	// Kitex serves neither signals nor Stop meanwhile.
-	registerWait = time.Second
+	registerWait = time.Second / 2
 	// failFastWait is the same under WithFailFast.
 	failFastWait = requestTimeout
 )
@@ -59,7 +59,7 @@ func (r *Registry) String() string { return "fairway-registry-" + r.cfg.keys.pre
 
 // Register implements Kitex's registry.Registry: it puts the server into etcd
 // under a lease and keeps it there until Deregister, whatever happens to etcd
-// meanwhile. It waits for etcd's first answer for at most a second and then
+// meanwhile. It waits for etcd's first answer for half a second and then
 // goes on in the background with a nil error, unless [WithFailFast] is set.
 //
 // The weight is info.Weight, or 10 if that is 0. Errors wrap
@@ -204,7 +204,8 @@ func (r *Registry) advertised(info *registry.Info) (string, error) {
 	if info.SkipListenAddr || info.Addr.Network() == "unix" {
 		return info.Addr.String(), nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	// Names of endpoints are looked up for it, while Kitex holds its lock.
+	ctx, cancel := context.WithTimeout(context.Background(), registerWait)
 	defer cancel()
 	return advertise(ctx, info.Addr, r.cfg.advertise, r.cli.Endpoints())
 }

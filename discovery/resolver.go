@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,15 +62,16 @@ func NewResolver(cli *clientv3.Client, opts ...ResolverOption) (*Resolver, error
 	if cfg.cluster == "" {
 		cfg.cluster = clusterName(cli.Endpoints())
 	}
+	n := resolvers.Add(1)
 	r := &Resolver{
 		cli:   cli,
 		cfg:   cfg,
-		name:  resolverName(cfg, resolvers.Add(1)),
+		name:  resolverName(cfg, n),
 		disk:  openDisk(cfg),
 		feeds: make(map[string]*feed),
 	}
 	r.saver = newSaver(r.disk, cfg.log)
-	r.ctx, r.cancel = context.WithCancel(watchContext(r.name))
+	r.ctx, r.cancel = context.WithCancel(watchContext(n))
 	r.clock.Go(r.tick)
 	r.clock.Go(r.askProgress)
 	go r.saver.run(r.ctx)
@@ -89,9 +91,10 @@ func resolverName(cfg *resolverConfig, n int64) string {
 
 // watchContext gives the resolver's watches a stream of their own within the
 // client (etcd's client shares streams by metadata), which asks for a leader.
-func watchContext(name string) context.Context {
+// Names may have characters that metadata must not.
+func watchContext(n int64) context.Context {
 	ctx := clientv3.WithRequireLeader(context.Background())
-	return metadata.AppendToOutgoingContext(ctx, "fairway-resolver", name)
+	return metadata.AppendToOutgoingContext(ctx, "fairway-resolver", strconv.FormatInt(n, 10))
 }
 
 func openDisk(cfg *resolverConfig) *diskCopy {
@@ -151,9 +154,7 @@ func (f *feed) await(ctx context.Context) *published {
 	case <-ctx.Done():
 	case <-f.done:
 	}
-	if f.published.Load() == nil {
-		f.useDisk()
-	}
+	f.useDisk()
 	return f.published.Load()
 }
 
@@ -192,11 +193,7 @@ func (r *Resolver) feed(service string) (*feed, error) {
 	return f, nil
 }
 
-func (f *feed) touch() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.lastUsed = time.Now()
-}
+func (f *feed) touch() { f.lastUsed.Store(time.Now().UnixNano()) }
 
 // Snapshot returns what is known of a service that is followed; it starts no
 // feed. It is false while nothing is known.

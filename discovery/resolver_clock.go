@@ -52,9 +52,7 @@ func (r *Resolver) takeIdle(now time.Time) []*feed {
 }
 
 func (f *feed) idle(now time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return now.Sub(f.lastUsed) > idleAfter && f.subs.empty()
+	return now.UnixNano()-f.lastUsed.Load() > int64(idleAfter) && f.subs.empty()
 }
 
 // askProgress has etcd say on the watch stream up to where it has told

@@ -315,6 +315,9 @@ func TestDiskCopyThatCannotBeUsedIsReportedAndIgnored(t *testing.T) {
 			t.Errorf("got %v, want ErrRegistryUnavailable", err)
 		}
 	}
+	if s, ok := r.Snapshot("echo"); ok {
+		t.Errorf("snapshot %+v of a file that cannot be used", s)
+	}
 	if n := log.count("disk copy ignored"); n != 1 {
 		t.Errorf("%d lines about the disk copy, want 1", n)
 	}

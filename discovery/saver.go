@@ -28,7 +28,7 @@ type saver struct {
 	mu     sync.Mutex
 	due    map[*feed]time.Time
 	last   map[*feed]time.Time
-	failed bool
+	failed map[*feed]bool
 }
 
 func newSaver(disk *diskCopy, log *slog.Logger) *saver {
@@ -39,6 +39,8 @@ func newSaver(disk *diskCopy, log *slog.Logger) *saver {
 		done: make(chan struct{}),
 		due:  make(map[*feed]time.Time),
 		last: make(map[*feed]time.Time),
+
+		failed: make(map[*feed]bool),
 	}
 }
 
@@ -63,16 +65,16 @@ func (s *saver) schedule(f *feed) {
 	}
 }
 
-// forget drops a feed that has ended, after writing what is still owed.
+// forget drops a feed that has ended, after writing its last state.
 func (s *saver) forget(f *feed) {
-	s.mu.Lock()
-	_, owed := s.due[f]
-	delete(s.due, f)
-	delete(s.last, f)
-	s.mu.Unlock()
-	if owed {
+	if s.disk != nil && f.unsaved() {
 		s.write(f)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.due, f)
+	delete(s.last, f)
+	delete(s.failed, f)
 }
 
 // run writes what is due until ctx ends.
@@ -115,15 +117,15 @@ func (s *saver) take(now time.Time) []*feed {
 
 // write reports the first of a row of failures; everything else goes on.
 func (s *saver) write(f *feed) (ok bool) {
-	saved, current := f.saved()
+	saved, current := f.snapshotForDisk()
 	if !current {
 		return true
 	}
 	saved.SavedAt = time.Now()
 	err := s.disk.save(saved)
 	s.mu.Lock()
-	first := err != nil && !s.failed
-	s.failed = err != nil
+	first := err != nil && !s.failed[f]
+	s.failed[f] = err != nil
 	s.mu.Unlock()
 	if first {
 		s.log.Warn("disk copy not written; a restart during an outage of etcd would miss it",

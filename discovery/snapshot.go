@@ -48,4 +48,6 @@ type Snapshot struct {
 	ProvedAt time.Time
 	State    FeedState
 	Source   Source
+	// Skipped is the number of keys whose records cannot be used.
+	Skipped int
 }

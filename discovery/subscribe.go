@@ -35,12 +35,12 @@ func (r *Resolver) Subscribe(service string, f func(*Snapshot)) (cancel func()) 
 // deliver calls f until quit is closed or the feed has ended.
 func (f *feed) deliver(to func(*Snapshot), wake, quit <-chan struct{}) {
 	var last *published
-	for {
+	for ended := false; !ended; {
 		select {
 		case <-quit:
 			return
 		case <-f.done:
-			return
+			ended = true // after what came last
 		case <-wake:
 		}
 		if p := f.published.Load(); p != nil && p != last {

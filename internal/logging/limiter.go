@@ -36,11 +36,17 @@ func (l *Limiter) Allow(kind string) (held int, ok bool) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.seen == nil || len(l.seen) >= maxKinds {
-		l.seen = make(map[string]*entry)
-	}
 	e := l.seen[kind]
+	if e == nil && len(l.seen) >= maxKinds {
+		l.forgetOld(now, interval)
+		if len(l.seen) >= maxKinds {
+			return 0, false // too many kinds to tell apart; all have been heard of
+		}
+	}
 	if e == nil {
+		if l.seen == nil {
+			l.seen = make(map[string]*entry)
+		}
 		l.seen[kind] = &entry{last: now}
 		return 0, true
 	}
@@ -50,4 +56,13 @@ func (l *Limiter) Allow(kind string) (held int, ok bool) {
 	}
 	held, e.held, e.last = e.held, 0, now
 	return held, true
+}
+
+// forgetOld makes room by the kinds that may be written again anyway.
+func (l *Limiter) forgetOld(now time.Time, interval time.Duration) {
+	for kind, e := range l.seen {
+		if now.Sub(e.last) >= interval {
+			delete(l.seen, kind)
+		}
+	}
 }
