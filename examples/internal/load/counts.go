@@ -1,0 +1,87 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cloudwego/kitex/pkg/endpoint"
+	"github.com/cloudwego/kitex/pkg/rpcinfo"
+)
+
+// maxErrors is how many different error texts are kept.
+const maxErrors = 5
+
+// Counts counts calls per instance. The zero Counts is ready to use, by any
+// number of goroutines.
+type Counts struct {
+	instances sync.Map // address to *instance
+	nowhere   instance // calls that reached no instance
+
+	mu     sync.Mutex
+	errors []string
+}
+
+type instance struct {
+	calls, failed atomic.Uint64
+	inFlight      atomic.Int64
+}
+
+// placement is where a call went: the instance of its last attempt. A call that
+// timed out may still be writing it.
+type placement struct{ last atomic.Pointer[instance] }
+
+type placementKey struct{}
+
+// Do makes a call and counts it, once, for the instance that it reached last.
+func (c *Counts) Do(ctx context.Context, call func(context.Context) error) {
+	where := &placement{}
+	err := call(context.WithValue(ctx, placementKey{}, where))
+	i := where.last.Load()
+	if i == nil {
+		i = &c.nowhere
+	}
+	i.calls.Add(1)
+	if err != nil {
+		c.keep(err.Error())
+		i.failed.Add(1)
+	}
+}
+
+// Middleware tells Counts which instance an attempt goes to and counts it as in
+// flight there. It is for client.WithInstanceMW.
+func (c *Counts) Middleware(next endpoint.Endpoint) endpoint.Endpoint {
+	return func(ctx context.Context, request, response any) error {
+		address := rpcinfo.GetRPCInfo(ctx).To().Address()
+		if address == nil {
+			return next(ctx, request, response)
+		}
+		i := c.instance(address.String())
+		if where, ok := ctx.Value(placementKey{}).(*placement); ok {
+			where.last.Store(i)
+		}
+		i.inFlight.Add(1)
+		defer i.inFlight.Add(-1)
+		return next(ctx, request, response)
+	}
+}
+
+func (c *Counts) instance(address string) *instance {
+	if i, ok := c.instances.Load(address); ok {
+		return i.(*instance)
+	}
+	i, _ := c.instances.LoadOrStore(address, &instance{})
+	return i.(*instance)
+}
+
+func (c *Counts) keep(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.errors) < maxErrors && !slices.Contains(c.errors, text) {
+		c.errors = append(c.errors, text)
+	}
+}
