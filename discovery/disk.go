@@ -83,7 +83,10 @@ func newDiskCopy(dir, cluster, prefix string) (*diskCopy, error) {
 		dir = filepath.Join(cache, "fairway")
 	}
 	d := &diskCopy{dir: filepath.Join(dir, fileName("c-"+cluster), fileName("p-"+prefix)), cluster: cluster, prefix: prefix}
-	return d, d.makeDir()
+	if err := d.makeDir(); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 func (d *diskCopy) makeDir() error {

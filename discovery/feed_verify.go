@@ -63,9 +63,9 @@ func (v *verifier) ask(ctx context.Context) {
 	answer := verifyAnswer{began: time.Now(), pos: f.pos, entries: slices.Clone(f.entries)}
 	f.mu.Unlock()
 	v.asked.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+		bounded, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
-		answer.resp, answer.err = f.cli.Get(ctx, f.prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(),
+		answer.resp, answer.err = f.cli.Get(bounded, f.prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(),
 			clientv3.WithRev(answer.pos.revision))
 		v.answers <- answer
 	})
@@ -81,7 +81,7 @@ func (v *verifier) judge(a verifyAnswer) error {
 	}
 	if a.err != nil {
 		v.next = time.Now().Add(jittered(brokenAfter))
-		return nil
+		return nil //nolint:nilerr // no answer is no difference
 	}
 	v.next = time.Now().Add(jittered(verifyEvery))
 	if at := positionOf(a.resp.Header); at.behind(a.pos) {

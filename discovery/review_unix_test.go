@@ -6,12 +6,38 @@
 package discovery
 
 import (
+	"context"
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
+	"github.com/fairway-rpc/fairway/internal/etcdtest"
 )
+
+// TestSlowDiskHoldsUpNobody: the file is a pipe that nobody writes into.
+func TestSlowDiskHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	s := etcdtest.Start(t)
+	cli := s.Client(t)
+	put(t, cli, "fairway/echo/a:1", value("a:1", 1))
+	r := testResolver(t, dialTest(t, s.Endpoint()), WithResolveTimeout(50*time.Millisecond))
+	_ = addresses(t, r, "echo")
+	release := hang(t, r.disk.file("slow"))
+	defer release()
+	s.Kill()
+	go func() { _, _ = r.Resolve(context.Background(), "slow") }()
+	deadline := time.Now().Add(2 * time.Second)
+	for range 50 {
+		if got := addresses(t, r, "echo"); got != "a:1" {
+			t.Fatalf("instances %q", got)
+		}
+		_, _ = r.Resolve(t.Context(), "slow")
+		if time.Now().After(deadline.Add(20 * time.Second)) {
+			t.Fatal("resolving takes for ever")
+		}
+	}
+}
 
 // hang makes a file whose reader waits until it is released.
 func hang(t *testing.T, file string) (release func()) {
@@ -24,16 +50,4 @@ func hang(t *testing.T, file string) (release func()) {
 			_ = f.Close()
 		}
 	}
-}
-
-func supersedesOf(t *testing.T, found, ours *record) int {
-	t.Helper()
-	value, err := found.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if supersedes(&mvccpb.KeyValue{Value: value, Lease: 1}, ours) {
-		return 1
-	}
-	return 0
 }

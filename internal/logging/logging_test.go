@@ -5,7 +5,6 @@ package logging
 
 import (
 	"bytes"
-	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -30,7 +29,6 @@ func TestLinesGoToKlogWithTheirLevelAndAttributes(t *testing.T) {
 	if strings.Contains(got, "level=") || strings.Contains(got, "time=") {
 		t.Errorf("klog writes level and time itself: %q", got)
 	}
-	var _ slog.Handler = log.Handler()
 }
 
 func TestLimiterHoldsBackAndCounts(t *testing.T) {
