@@ -18,6 +18,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
 	"github.com/fairway-rpc/fairway/internal/logging"
@@ -86,7 +87,8 @@ func (c EtcdConfig) secure() bool {
 }
 
 // Dial makes a client of etcd that is set up for discovery: it finds dead
-// connections within 13 s, and it returns at once while etcd is down, also
+// connections within 13 s, it connects again within a few seconds after an
+// outage of any length, and it returns at once while etcd is down, also
 // with a password, whose check waits for the first call. The caller owns the
 // client and closes it after what borrows it.
 //
@@ -114,7 +116,7 @@ func Dial(cfg EtcdConfig) (*clientv3.Client, error) {
 		DialKeepAliveTime:    dialKeepAlive,
 		DialKeepAliveTimeout: dialKeepAliveTimeout,
 		PermitWithoutStream:  true,
-		DialOptions:          cfg.DialOptions,
+		DialOptions:          append([]grpc.DialOption{reconnect()}, cfg.DialOptions...),
 		Logger:               newZap(logger),
 	}
 	if cfg.Username != "" {
@@ -130,6 +132,16 @@ func Dial(cfg EtcdConfig) (*clientv3.Client, error) {
 		cli.Token, cli.Username, cli.Password = "", cfg.Username, password
 	}
 	return cli, nil
+}
+
+// reconnect bounds the wait between attempts to connect. gRPC's own grows to two
+// minutes: after an outage of one, leases would expire before their owners had
+// noticed that etcd is back.
+func reconnect() grpc.DialOption {
+	return grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff:           grpcbackoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.5, MaxDelay: 2 * time.Second},
+		MinConnectTimeout: 5 * time.Second,
+	})
 }
 
 func checkEndpoints(cfg EtcdConfig) error {

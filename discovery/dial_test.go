@@ -4,6 +4,7 @@
 package discovery
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -84,6 +85,28 @@ func TestDialReturnsAtOnceWhileEtcdIsDown(t *testing.T) {
 			t.Errorf("%s password: Dial took %v", name, took)
 		}
 		_ = cli.Close()
+	}
+}
+
+// TestLongOutageIsFollowedByAQuickReconnect: gRPC's own backoff would have grown
+// to ten seconds and more by now, longer than a lease lives.
+func TestLongOutageIsFollowedByAQuickReconnect(t *testing.T) {
+	t.Parallel()
+	p := etcdtest.NewProxy(t, etcdtest.Start(t).Endpoint())
+	p.Cut()
+	cli := dialTest(t, p.Addr())
+	ctx, cancel := context.WithTimeout(t.Context(), 32*time.Second)
+	defer cancel()
+	if _, err := cli.Get(ctx, "x"); err == nil {
+		t.Fatal("etcd answers through a proxy that is cut")
+	}
+	p.Restore()
+	back := time.Now()
+	if _, err := cli.Get(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(back); took > 5*time.Second {
+		t.Errorf("reconnected %v after etcd was back", took)
 	}
 }
 

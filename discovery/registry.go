@@ -41,8 +41,9 @@ type Registry struct {
 type registrationID struct{ service, network, address string }
 
 // NewRegistry makes a registry on a client that it borrows and never closes.
-// It returns at once, whether or not etcd can be reached. Errors wrap
-// [ErrInvalidConfig].
+// It returns at once, whether or not etcd can be reached. A client that was not
+// made by [Dial] should connect again quickly: by default gRPC waits up to two
+// minutes, in which a lease expires. Errors wrap [ErrInvalidConfig].
 func NewRegistry(cli *clientv3.Client, opts ...RegistryOption) (*Registry, error) {
 	if cli == nil {
 		return nil, fault.Invalid("NewRegistry", "the etcd client is nil")
