@@ -27,6 +27,8 @@ type Server struct {
 	stop sync.Once
 	done chan error
 	err  error
+
+	ended func()
 }
 
 // Start runs a server until Stop or the end of the test. It knows no streams:
@@ -36,30 +38,38 @@ type Server struct {
 // several servers, the second time may hit one of those.
 func Start(tb testing.TB, opts ...server.Option) *Server {
 	tb.Helper()
-	return start(tb, append([]server.Option{
+	listener := &tracked{Listener: listen(tb)}
+	s := start(tb, listener, append([]server.Option{
 		server.WithTransServerFactory(gonet.NewTransServerFactory()),
 		server.WithTransHandlerFactory(gonet.NewSvrTransHandlerFactory()),
 	}, opts...))
+	s.ended = listener.closeConns
+	return s
 }
 
 // StartStreaming is Start with Kitex's default transport, which knows streams.
 // Stop it, by ending the test, while the process does little else.
 func StartStreaming(tb testing.TB, opts ...server.Option) *Server {
 	tb.Helper()
-	return start(tb, opts)
+	return start(tb, listen(tb), opts)
 }
 
-func start(tb testing.TB, opts []server.Option) *Server {
+func listen(tb testing.TB) net.Listener {
 	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &Server{Address: listener.Addr().String(), exit: make(chan error, 1), done: make(chan error, 1)}
+	return listener
+}
+
+func start(tb testing.TB, listener net.Listener, opts []server.Option) *Server {
+	tb.Helper()
+	s := &Server{Address: listener.Addr().String(), exit: make(chan error, 1), done: make(chan error, 1), ended: func() {}}
 	s.Handler = &Handler{Instance: s.Address}
 	opts = append([]server.Option{
 		server.WithListener(listener),
-		server.WithExitWaitTime(time.Second),
+		server.WithExitWaitTime(time.Second / 4),
 		server.WithExitSignal(func() <-chan error { return s.exit }),
 	}, opts...)
 	svr := echoservice.NewServer(s.Handler, opts...)
@@ -81,6 +91,7 @@ func (s *Server) Stop() error {
 		if s.err = <-s.done; errors.Is(s.err, context.DeadlineExceeded) {
 			s.err = nil
 		}
+		s.ended()
 	})
 	return s.err
 }
