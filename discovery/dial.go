@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -187,10 +186,7 @@ func checkHostPort(hostport string) error {
 	if host == "" || port == "" || strings.ContainsAny(hostport, " \t\n") {
 		return errors.New("it is not host:port")
 	}
-	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return fmt.Errorf("port %q is not between 1 and 65535", port)
-	}
-	return nil
+	return checkPort(port)
 }
 
 func (c EtcdConfig) password() (string, error) {

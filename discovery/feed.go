@@ -50,8 +50,10 @@ type feed struct {
 	view      *live.View
 	published atomic.Pointer[published]
 	ready     chan struct{} // closed once there is something to answer with
-	patience  chan struct{} // closed when the first wait is over
-	subs      subscribers
+	// answerable closes ready; it may be called again and again.
+	answerable func()
+	patience   chan struct{} // closed when the first wait is over
+	subs       subscribers
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -97,6 +99,7 @@ func newFeed(service string, r *Resolver) *feed {
 		broken:   time.Now(),
 		skipped:  logging.Limiter{Interval: 24 * time.Hour},
 	}
+	f.answerable = sync.OnceFunc(func() { close(f.ready) })
 	f.touch()
 	return f
 }
@@ -144,17 +147,6 @@ func (f *feed) interrupted(err error) {
 	}
 	if held, ok := f.noise.Allow("interrupted"); ok {
 		level("service feed interrupted; listing again", "service", f.service, "error", err, "repeated", held)
-	}
-}
-
-// answerable lets the first callers go on.
-func (f *feed) answerable() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	select {
-	case <-f.ready:
-	default:
-		close(f.ready)
 	}
 }
 

@@ -41,11 +41,7 @@ func (f *feed) publish() {
 	f.view.Publish(liveSet(p.snapshot)) // first: who gets a result picks from the view
 	f.published.Store(p)
 	f.subs.notify()
-	select {
-	case <-f.ready:
-	default:
-		close(f.ready)
-	}
+	f.answerable()
 }
 
 // current is the published snapshot with what has been proved since.

@@ -5,7 +5,6 @@ package discovery
 
 import (
 	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,8 +39,8 @@ func WithAdvertise(address string) RegistryOption {
 func checkAdvertise(address string) error {
 	host := address
 	if h, port, err := net.SplitHostPort(address); err == nil {
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return fault.Invalid("WithAdvertise", "%q: port %q is not between 1 and 65535", address, port)
+		if err := checkPort(port); err != nil {
+			return fault.Invalid("WithAdvertise", "%q: %w", address, err)
 		}
 		host = h
 	}

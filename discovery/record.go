@@ -141,12 +141,19 @@ func checkHostPortAddress(address string) error {
 	if err != nil {
 		return fmt.Errorf("address: %w", err)
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return fmt.Errorf("address %q: port %q is not between 1 and %d", address, port, math.MaxUint16)
+	if err := checkPort(port); err != nil {
+		return fmt.Errorf("address %q: %w", address, err)
 	}
 	ip := net.ParseIP(host)
 	if host == "" || host == "0" || ip != nil && ip.IsUnspecified() || strings.ContainsFunc(host, notInHost) {
 		return fmt.Errorf("address %q names no host that a consumer could call", address)
+	}
+	return nil
+}
+
+func checkPort(port string) error {
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("port %q is not between 1 and %d", port, math.MaxUint16)
 	}
 	return nil
 }

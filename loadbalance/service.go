@@ -190,7 +190,7 @@ func (s *service) pick(ctx context.Context, request any, attempt *pick.Attempt, 
 		return c, skip, err
 	}
 	if err != nil {
-		attempt.NoteNone(err)
+		attempt.Note(nil, false)
 	} else {
 		attempt.Note(c.node, s.counter != nil)
 	}

@@ -28,8 +28,6 @@ type Attempt struct {
 	// Counted tells that the balancer has called Picked.Begin itself, and Taken
 	// that the instance middleware will call End for that.
 	Counted, Taken bool
-	// Reason is why the last pick found nobody.
-	Reason error
 
 	call rpcinfo.RPCInfo
 }
@@ -60,12 +58,7 @@ func From(ctx context.Context) *Attempt {
 	return a
 }
 
-// Note records a pick.
+// Note records a pick; n is nil if it found nobody.
 func (a *Attempt) Note(n Node, counted bool) {
-	a.Picked, a.Counted, a.Taken, a.Reason = n, counted, false, nil
-}
-
-// NoteNone records a pick that found nobody.
-func (a *Attempt) NoteNone(reason error) {
-	a.Picked, a.Counted, a.Taken, a.Reason = nil, false, false, reason
+	a.Picked, a.Counted, a.Taken = n, counted, false
 }
