@@ -13,9 +13,9 @@ var (
 	// ErrInvalidConfig is wrapped by every error about a bad option or argument;
 	// the error's text names it.
 	ErrInvalidConfig = fault.ErrInvalidConfig
-	// ErrInvalidRecord is wrapped by the errors about instance records in etcd
-	// that cannot be used.
-	ErrInvalidRecord = errors.New("fairway: invalid instance record")
+	// ErrInvalidRecord is wrapped by the errors about instance records and
+	// operator's rules in etcd that cannot be used.
+	ErrInvalidRecord = errors.New("fairway: invalid record")
 	// ErrServiceNotFound means that etcd answered and has never had an instance
 	// of the service since the resolver began to follow it.
 	ErrServiceNotFound = errors.New("fairway: service has no registered instance")

@@ -17,8 +17,9 @@ import (
 
 var _ kdiscovery.Instance = (*Instance)(nil)
 
-// Instance is one provider of a service as a consumer sees it. It is immutable.
-// It implements Kitex's discovery.Instance.
+// Instance is one provider of a service as a consumer sees it: what the
+// provider registered, overridden by the operator's rules (see [Rule]). It is
+// immutable. It implements Kitex's discovery.Instance.
 type Instance struct {
 	addr      net.Addr
 	id        string
@@ -59,10 +60,12 @@ func (i *Instance) Weight() int {
 	return i.weight
 }
 
-// BaseWeight is the weight that the provider registered, in any state.
+// BaseWeight is the configured weight, whatever the state: the one that a rule
+// sets, otherwise the one that the provider registered. Hashes place the
+// instance by it, so that draining moves no other instance's keys.
 func (i *Instance) BaseWeight() int { return i.weight }
 
-// State is what the instance says of itself.
+// State is the one that a rule sets, otherwise what the instance says of itself.
 func (i *Instance) State() InstanceState { return i.state }
 
 // StartedAt is when the provider says that it started; zero if it does not say.

@@ -4,6 +4,7 @@
 package discovery
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -16,7 +17,9 @@ const DefaultPrefix = "fairway"
 
 // keyspace builds the keys of one prefix:
 //
-//	<prefix>/<service>/<path-escaped address>
+//	<prefix>/<service>/<path-escaped address>         an instance's record
+//	<prefix>/_rules/<service>/<path-escaped address>  the operator's rule for it
+//	<prefix>/_rules/<service>/*                       the one for all its instances
 //
 // Keys are relative, so that a client wrapped by clientv3/namespace works.
 type keyspace struct{ prefix string }
@@ -42,6 +45,46 @@ func (k keyspace) service(name string) string { return k.prefix + "/" + name + "
 // socket's has slashes.
 func (k keyspace) instance(service, address string) string {
 	return k.service(service) + url.PathEscape(address)
+}
+
+// allRules is the prefix of the rules of all services. No service's name
+// starts with "_", so that it is nobody's.
+func (k keyspace) allRules() string { return k.prefix + "/_rules/" }
+
+// rules is the prefix of all rules of a service. It ends with a slash.
+func (k keyspace) rules(service string) string { return k.allRules() + service + "/" }
+
+// rule is the key of one rule. The star stays as it is: url.PathEscape would
+// make it %2A, which nobody would type into etcdctl.
+func (k keyspace) rule(service, address string) string {
+	if address == AllAddresses {
+		return k.rules(service) + AllAddresses
+	}
+	return k.rules(service) + url.PathEscape(address)
+}
+
+// ruleAddress takes the key of a rule apart. It accepts none but what rule
+// makes, so that no two keys are about one address; errors wrap
+// ErrInvalidRecord and leave what could be read.
+func (k keyspace) ruleAddress(key string) (service, address string, err error) {
+	service, segment, _ := strings.Cut(strings.TrimPrefix(key, k.allRules()), "/")
+	if address, err = url.PathUnescape(segment); err == nil {
+		err = k.checkRuleKey(key, service, address)
+	}
+	if err != nil {
+		return service, "", fmt.Errorf("%w: key %q: %w", ErrInvalidRecord, key, err)
+	}
+	return service, address, nil
+}
+
+func (k keyspace) checkRuleKey(key, service, address string) error {
+	if CheckServiceName(service) != nil {
+		return fmt.Errorf("%q is no service's name", service)
+	}
+	if canonical := k.rule(service, address); key != canonical {
+		return fmt.Errorf("the key of that rule is %q", canonical)
+	}
+	return checkRuleAddress(address)
 }
 
 // maxServiceName keeps names usable as file names with room for a suffix.
