@@ -30,15 +30,17 @@ func (b *backoff) next() time.Duration {
 // reset begins again at base after a success.
 func (b *backoff) reset() { b.limit = 0 }
 
-// pause waits for d, or until ctx ends or wake has a value.
-func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+// pause waits for d, or until ctx ends or wake has a value, which it reports.
+func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-wake:
+		return true
 	case <-timer.C:
 	}
+	return false
 }
 
 // jittered is d give or take a fifth, for periodic work.

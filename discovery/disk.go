@@ -43,6 +43,15 @@ type savedService struct {
 	ProvedAt    time.Time     `json:"proved_at"`
 	SavedAt     time.Time     `json:"saved_at"`
 	Records     []savedRecord `json:"records"`
+	Rules       []savedRecord  `json:"rules,omitempty"`
+	Suspects    []savedSuspect `json:"suspects,omitempty"`
+}
+
+type savedSuspect struct {
+	Key         string          `json:"key"`
+	ModRevision int64           `json:"mod_revision"`
+	Value       json.RawMessage `json:"value"`
+	VanishedAt  time.Time       `json:"vanished_at"`
 }
 
 type savedRecord struct {

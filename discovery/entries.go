@@ -10,16 +10,26 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
-// entry is one key of a service. An unreadable record has no instance but
-// keeps its place, so that a comparison of keys with etcd still comes out even.
+// entry is one key of a service: an instance or a rule. An unreadable one is
+// neither but keeps its place, so that a comparison of keys with etcd still
+// comes out even.
 type entry struct {
 	key      string
 	modified int64
 	value    []byte
 	instance *Instance
+	rule     *Rule
+	deleted  bool // in an event: the key is gone
 }
 
-// entries are a service's keys in etcd's order.
+func (e *entry) readable() bool { return e.instance != nil || e.rule != nil }
+
+// is reports whether the entry is what etcd says of the key.
+func (e *entry) is(kv *mvccpb.KeyValue) bool {
+	return e.key == string(kv.Key) && e.modified == kv.ModRevision
+}
+
+// entries are the keys of a span in etcd's order.
 type entries []entry
 
 func (e *entries) find(key string) (int, bool) {
@@ -40,18 +50,23 @@ func (e *entries) put(n entry) (changed bool) {
 		return false
 	}
 	changed = old.instance == nil || n.instance == nil || !old.instance.same(n.instance)
+	if !changed {
+		n.instance = old.instance // so that what hangs on it stays
+	}
 	*old = n
 	return changed
 }
 
-// remove drops the key, unless what is stored is newer than the removal.
-func (e *entries) remove(key string, revision int64) (changed bool) {
+// remove drops the key and returns what it held, unless what is stored is newer
+// than the removal.
+func (e *entries) remove(key string, revision int64) (removed entry, ok bool) {
 	at, found := e.find(key)
 	if !found || (*e)[at].modified > revision {
-		return false
+		return entry{}, false
 	}
+	removed = (*e)[at]
 	*e = slices.Delete(*e, at, at+1)
-	return true
+	return removed, true
 }
 
 // instances are the readable ones, each address once: of two keys with one
@@ -79,20 +94,22 @@ func (e *entries) instances() []*Instance {
 	return list
 }
 
-// unreadable counts the keys whose records cannot be used.
+// unreadable counts the keys that cannot be used.
 func (e *entries) unreadable() int {
 	n := 0
-	for _, entry := range *e {
-		if entry.instance == nil {
+	for i := range *e {
+		if !(*e)[i].readable() {
 			n++
 		}
 	}
 	return n
 }
 
-// matches compares keys and modification revisions with a fresh keys-only list.
-func (e *entries) matches(kvs []*mvccpb.KeyValue) bool {
-	return slices.EqualFunc(*e, kvs, func(a entry, kv *mvccpb.KeyValue) bool {
-		return a.key == string(kv.Key) && a.modified == kv.ModRevision
-	})
+// newest is the revision of the key that was written last.
+func (e *entries) newest() int64 {
+	newest := int64(0)
+	for i := range *e {
+		newest = max(newest, (*e)[i].modified)
+	}
+	return newest
 }

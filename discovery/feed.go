@@ -35,17 +35,23 @@ var (
 	errDiverged    = errors.New("etcd holds something else than was watched")
 )
 
-// feed follows one service: it lists, watches from the next revision on, and
-// begins again at the list whenever the watch ends for any reason. One
-// goroutine runs it; everything below mu is shared with readers and the
-// resolver's clock.
+const (
+	// relistBase and relistCeiling bound the waits before listing again: a
+	// thousand consumers that lost their watches together must not list together.
+	relistBase    = 500 * time.Millisecond
+	relistCeiling = 5 * time.Second
+)
+
+// feed follows one service: it lists its instances and rules at one revision,
+// watches both from there, and begins again at the list whenever a watch ends
+// for any reason. One goroutine runs it; everything below mu is shared with
+// readers, the resolver's clock and the guard's probes.
 type feed struct {
-	service string
-	prefix  string
-	cli     *clientv3.Client
-	cfg     *resolverConfig
-	disk    *diskRead
-	save    func(*feed)
+	service  string
+	cli      *clientv3.Client
+	cfg      *resolverConfig
+	resolver *Resolver
+	disk     *diskRead
 
 	view      *live.View
 	published atomic.Pointer[published]
@@ -53,52 +59,54 @@ type feed struct {
 	// answerable closes ready; it may be called again and again.
 	answerable func()
 	patience   chan struct{} // closed when the first wait is over
+	recheck    chan struct{} // has a value when the connection is there again
 	subs       subscribers
 
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu      sync.Mutex
-	pos     position
-	entries entries
-	state   FeedState
+	mu        sync.Mutex
+	instances span
+	rules     span
+	ruleSet   ruleSet
+	guard     *custody
+	listed    bool // once at least
+	state     FeedState
 	source  Source
 	known   bool // an instance was seen since the feed began, or a disk copy found
 	proved  time.Time
 	broken  time.Time // zero while the watch runs
 	lastErr error
-	saved   time.Time // the proof that the disk copy has, or will have
-	lines   []func()  // log lines to write once mu is free
+	relists map[string]int64 // by cause
+	saved   time.Time        // the proof that the disk copy has, or will have
+	lines   []func()         // log lines to write once mu is free
 
 	lastUsed atomic.Int64    // Unix nanoseconds
 	skipped  logging.Limiter // one line a day for each unreadable key
 	noise    logging.Limiter // what repeats through an outage
 }
 
-// position is up to where the feed knows etcd's history.
-type position struct {
-	revision int64
-	cluster  uint64
-	term     uint64
-}
-
 func newFeed(service string, r *Resolver) *feed {
 	f := &feed{
 		service:  service,
-		prefix:   r.cfg.keys.service(service),
 		cli:      r.cli,
 		cfg:      r.cfg,
+		resolver: r,
 		disk:     newDiskRead(r.disk, service),
-		save:     r.saver.schedule,
 		view:     &live.View{},
 		ready:    make(chan struct{}),
 		patience: make(chan struct{}),
+		recheck:  make(chan struct{}, 1),
 		done:     make(chan struct{}),
+		guard:    newCustody(r.cfg.guard),
+		relists:  make(map[string]int64),
 		state:    FeedStarting,
 		source:   SourceEtcd,
 		broken:   time.Now(),
 		skipped:  logging.Limiter{Interval: 24 * time.Hour},
 	}
+	f.instances = span{prefix: r.cfg.keys.service(service), decode: f.decodeInstance}
+	f.rules = span{prefix: r.cfg.keys.rules(service), decode: f.decodeRule}
 	f.answerable = sync.OnceFunc(func() { close(f.ready) })
 	f.touch()
 	return f
@@ -109,25 +117,38 @@ func (f *feed) run(ctx context.Context) {
 	defer close(f.done)
 	patience := time.AfterFunc(f.cfg.resolveTimeout, func() { close(f.patience) })
 	defer patience.Stop()
-	retry := &backoff{base: 100 * time.Millisecond, ceiling: 5 * time.Second}
+	defer f.rest()
+	retry := &backoff{base: relistBase, ceiling: relistCeiling}
 	for ctx.Err() == nil {
 		err := f.follow(ctx, retry)
 		if ctx.Err() != nil {
 			return
 		}
 		f.interrupted(err)
-		pause(ctx, retry.next(), nil)
+		// A connection that is there again may cut a long wait short, but what
+		// it brings back comes to all consumers at once.
+		if wait := retry.next(); pause(ctx, wait, f.recheck) {
+			pause(ctx, min(wait, f.resolver.spread()), nil)
+		}
 	}
 }
 
 // follow lists and watches once; it returns why the watch ended.
 func (f *feed) follow(ctx context.Context, retry *backoff) error {
-	pos, list, err := f.list(ctx)
+	l, err := f.list(ctx)
 	if err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
-	f.adopt(pos, list)
-	return f.watch(ctx, pos.revision, retry)
+	f.adopt(l)
+	return f.watch(ctx, l.revision, retry)
+}
+
+// reconnected has the feed compare itself with etcd soon.
+func (f *feed) reconnected() {
+	select {
+	case f.recheck <- struct{}{}:
+	default:
+	}
 }
 
 // interrupted notes that the watch or list failed; the last known instances
@@ -138,6 +159,7 @@ func (f *feed) interrupted(err error) {
 		f.broken = time.Now()
 	}
 	f.lastErr = err
+	f.relists[causeOf(err)]++
 	f.mu.Unlock()
 	f.useDisk()
 	f.answerable()
@@ -168,23 +190,31 @@ func (f *feed) later(line func()) { f.lines = append(f.lines, line) }
 func (f *feed) tick(now time.Time) {
 	f.mu.Lock()
 	defer f.unlock()
+	f.dropOverdue(now)
 	if f.state != FeedLive {
 		return
 	}
 	if f.proved.Sub(f.saved) > f.cfg.saveEvery() {
-		f.save(f) // the same instances with a later proof: the copy must not seem old
+		f.save() // the same instances with a later proof: the copy must not seem old
 	}
 	broken := !f.broken.IsZero() && now.Sub(f.broken) >= brokenAfter
 	if silent := now.Sub(f.proved) >= silentAfter; broken || silent {
 		f.state = FeedStale
 		f.publish()
-		n, revision, err := len(f.published.Load().snapshot.Instances), f.pos.revision, f.lastErr
+		n, revision, err := len(f.published.Load().snapshot.Instances), f.revision(), f.lastErr
 		f.later(func() {
 			f.cfg.log.Warn("service feed stale; serving the last known instances", "service", f.service,
 				"instances", n, "revision", revision, "error", err)
 		})
 	}
 }
+
+// revision is the latest of etcd's that the feed takes account of. Callers hold
+// mu.
+func (f *feed) revision() int64 { return max(f.instances.pos.revision, f.rules.pos.revision) }
+
+// save has the present state written to disk soon.
+func (f *feed) save() { f.resolver.saver.schedule(f) }
 
 // prove notes that etcd has shown the entries to be current at t. Callers hold
 // mu.
@@ -206,7 +236,7 @@ func (f *feed) become(state FeedState) {
 	if f.state == state {
 		return
 	}
-	was, n, revision := f.state, len(f.entries), f.pos.revision
+	was, n, revision := f.state, len(f.instances.entries), f.revision()
 	f.state = state
 	f.later(func() {
 		f.cfg.log.Info("service feed "+state.String(), "service", f.service, "was", was, "keys", n, "revision", revision)

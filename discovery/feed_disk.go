@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
 // diskWait is how long a caller waits for the disk, which usually has answered
@@ -61,7 +63,14 @@ func (f *feed) useDisk() {
 	if err == nil && f.published.Load() == nil {
 		err = f.restore(saved)
 	}
-	if _, first := f.skipped.Allow("disk copy"); err != nil && first {
+	if err != nil {
+		f.ignoreDisk(err)
+	}
+}
+
+// ignoreDisk tells once that the disk copy is of no use. Callers hold f.mu.
+func (f *feed) ignoreDisk(err error) {
+	if _, first := f.skipped.Allow("disk copy"); first {
 		f.later(func() {
 			f.cfg.log.Warn("disk copy ignored", "service", f.service, "file", f.disk.file, "error", err)
 		})
@@ -74,23 +83,72 @@ func (f *feed) restore(saved *savedService) error {
 	if limit := f.cfg.maxSnapshotAge; limit > 0 && age > limit {
 		return fmt.Errorf("its age of %v is over the limit of %v (WithMaxSnapshotAge)", age, limit)
 	}
-	list := make(entries, 0, len(saved.Records))
-	for _, r := range saved.Records {
-		decoded, err := decodeRecord(r.Value)
-		if err != nil {
-			return fmt.Errorf("key %q: %w", r.Key, err)
-		}
-		list = append(list, entry{key: r.Key, modified: r.ModRevision, value: r.Value, instance: newInstance(decoded)})
+	if err := f.load(saved); err != nil {
+		return err
 	}
-	f.pos = position{revision: saved.Revision, cluster: uint64(saved.ClusterID)}
-	f.entries, f.source, f.known = list, SourceDisk, saved.Known
+	f.source = SourceDisk
 	f.prove(saved.ProvedAt)
 	f.publish()
+	n := len(f.published.Load().snapshot.Instances)
 	f.later(func() {
 		f.cfg.log.Warn("etcd unreachable at start; serving the disk copy", "service", f.service,
-			"instances", len(list), "age", age, "revision", saved.Revision)
+			"instances", n, "age", age, "revision", saved.Revision)
 	})
 	return nil
+}
+
+// load takes the disk copy in without offering it yet: its instances, its rules
+// and whom the guard held. Callers hold f.mu.
+func (f *feed) load(saved *savedService) error {
+	instances, err := restored(saved.Records, f.instances.decode)
+	if err != nil {
+		return err
+	}
+	rules, err := restored(saved.Rules, f.rules.decode)
+	if err != nil {
+		return err
+	}
+	pos := position{revision: saved.Revision, cluster: uint64(saved.ClusterID)}
+	f.instances.pos, f.instances.entries = pos, instances
+	f.rules.pos, f.rules.entries = pos, rules
+	f.known = saved.Known
+	f.readRules()
+	f.guard.ledger.Judge(time.Now(), f.registered())
+	f.holdAgain(saved.Suspects)
+	return nil
+}
+
+// restored decodes what was saved. One bad record makes the whole copy unusable:
+// only readable ones are ever saved.
+func restored(records []savedRecord, decode func(*mvccpb.KeyValue) entry) (entries, error) {
+	list := make(entries, 0, len(records))
+	for _, r := range records {
+		e := decode(&mvccpb.KeyValue{Key: []byte(r.Key), ModRevision: r.ModRevision, Value: r.Value})
+		if !e.readable() {
+			return nil, fmt.Errorf("%w: the record of key %q", ErrInvalidSnapshot, r.Key)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// holdAgain takes up whom the guard held when the copy was written. Callers
+// hold f.mu.
+func (f *feed) holdAgain(saved []savedSuspect) {
+	if f.cfg.guard.Off {
+		return
+	}
+	now := time.Now()
+	for _, one := range saved {
+		e := f.instances.decode(&mvccpb.KeyValue{Key: []byte(one.Key), ModRevision: one.ModRevision, Value: one.Value})
+		if e.instance == nil {
+			continue
+		}
+		s := newSuspect(e)
+		if f.guard.ledger.Hold(now, e.key, s, one.VanishedAt) {
+			f.hold(s)
+		}
+	}
 }
 
 // unsaved reports whether the disk copy lacks a change or a later proof.
@@ -112,16 +170,27 @@ func (f *feed) snapshotForDisk() (*savedService, bool) {
 	s := &savedService{
 		Service:   f.service,
 		Prefix:    f.cfg.keys.prefix,
-		ClusterID: clusterID(f.pos.cluster),
-		Revision:  f.pos.revision,
+		ClusterID: clusterID(f.instances.pos.cluster),
+		Revision:  f.revision(),
 		Known:     f.known,
 		ProvedAt:  f.proved,
-		Records:   make([]savedRecord, 0, len(f.entries)),
+		Records:   f.instances.saved(),
+		Rules:     f.rules.saved(),
 	}
-	for _, e := range f.entries {
-		if e.instance != nil {
-			s.Records = append(s.Records, savedRecord{Key: e.key, ModRevision: e.modified, Value: e.value})
-		}
+	for _, one := range f.guard.ledger.Suspects() {
+		e := one.Value.entry
+		s.Suspects = append(s.Suspects, savedSuspect{Key: e.key, ModRevision: e.modified, Value: e.value, VanishedAt: one.Since})
 	}
 	return s, true
+}
+
+// saved is the readable entries as a disk copy has them.
+func (s *span) saved() []savedRecord {
+	records := make([]savedRecord, 0, len(s.entries))
+	for i := range s.entries {
+		if e := &s.entries[i]; e.readable() {
+			records = append(records, savedRecord{Key: e.key, ModRevision: e.modified, Value: e.value})
+		}
+	}
+	return records
 }

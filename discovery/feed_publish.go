@@ -4,6 +4,8 @@
 package discovery
 
 import (
+	"slices"
+
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/live"
@@ -16,20 +18,21 @@ type published struct {
 	known    bool
 }
 
-// publish makes the present entries visible to readers. Callers hold f.mu.
+// publish makes the present state visible to readers. Callers hold f.mu.
 func (f *feed) publish() {
-	instances := f.entries.instances()
+	instances := f.present()
 	f.known = f.known || len(instances) > 0
 	p := &published{
 		snapshot: &Snapshot{
 			Service:   f.service,
 			Instances: instances,
-			Revision:  f.pos.revision,
-			ClusterID: f.pos.cluster,
+			Revision:  f.revision(),
+			ClusterID: f.instances.pos.cluster,
 			ProvedAt:  f.proved,
 			State:     f.state,
 			Source:    f.source,
-			Skipped:   f.entries.unreadable(),
+			Suspects:  f.guard.len(),
+			Skipped:   f.skippedKeys(),
 		},
 		known: f.known,
 	}
@@ -38,10 +41,29 @@ func (f *feed) publish() {
 			p.serving = append(p.serving, i)
 		}
 	}
-	f.view.Publish(liveSet(p.snapshot)) // first: who gets a result picks from the view
+	f.view.Publish(f.liveSet(p.snapshot)) // first: who gets a result picks from the view
 	f.published.Store(p)
 	f.subs.notify()
 	f.answerable()
+}
+
+// present is who is there: the registered instances and the suspects, ordered
+// by key, with the rules applied. Callers hold f.mu.
+func (f *feed) present() []*Instance {
+	all := f.instances.entries
+	if f.guard.len() > 0 {
+		all = slices.Clone(all)
+		for _, s := range f.guard.all() {
+			all.put(s.entry)
+		}
+	}
+	return f.ruleSet.apply(all.instances())
+}
+
+// skippedKeys counts the records and rules that cannot be used. Callers hold
+// f.mu.
+func (f *feed) skippedKeys() int {
+	return f.instances.entries.unreadable() + f.rules.entries.unreadable()
 }
 
 // current is the published snapshot with what has been proved since.
@@ -53,16 +75,18 @@ func (f *feed) current() *Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := *f.published.Load().snapshot
-	s.Revision, s.ProvedAt = f.pos.revision, f.proved
+	s.Revision, s.ProvedAt = f.revision(), f.proved
 	return &s
 }
 
-func liveSet(s *Snapshot) *live.Set {
+// liveSet is the snapshot as balancers read it. Callers hold f.mu.
+func (f *feed) liveSet(s *Snapshot) *live.Set {
 	set := &live.Set{
 		Nodes:    make([]live.Node, len(s.Instances)),
 		Revision: s.Revision,
 		Stale:    s.State != FeedLive,
 		Source:   s.Source.String(),
+		Suspects: s.Suspects,
 	}
 	for n, i := range s.Instances {
 		set.Nodes[n] = live.Node{
@@ -70,6 +94,9 @@ func liveSet(s *Snapshot) *live.Set {
 			Address:  i.addr.String(),
 			Weight:   i.BaseWeight(),
 			Serving:  i.state == StateServing,
+		}
+		if s := f.guard.at(i.addr); s != nil {
+			set.Nodes[n].Suspect = s.calls
 		}
 	}
 	return set

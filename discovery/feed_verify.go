@@ -11,93 +11,150 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// silentWatch is how long a watch may say nothing, although it is asked every
-// five seconds, before it is verified and, with etcd reachable, begun anew.
-const silentWatch = 2 * brokenAfter
+const (
+	// silentWatch is how long a watch may say nothing, although it is asked every
+	// five seconds, before it is verified and, with etcd reachable, begun anew.
+	silentWatch = 2 * brokenAfter
+	// Of a large service every tenth comparison reads all keys, the others their
+	// number and the newest.
+	largeService  = 1000
+	wholeEveryNth = 10
+)
 
 // verifier compares what a watch has led to with etcd, beside the watch, which
 // must not wait for it. Its methods belong to the watch's goroutine.
 type verifier struct {
-	feed    *feed
-	heard   time.Time // the last response of the watch
-	next    time.Time // the next comparison
-	asking  bool
-	answers chan verifyAnswer
-	asked   sync.WaitGroup
+	feed   *feed
+	heard  time.Time // the last response of the watch
+	next   time.Time // the next comparison
+	round  int
+	asking bool
+	found  chan finding
+	asked  sync.WaitGroup
 }
 
-// verifyAnswer is etcd's list at the position that the feed had then.
-type verifyAnswer struct {
-	began   time.Time
-	pos     position
-	entries entries
-	resp    *clientv3.GetResponse
-	err     error
-}
+// finding is the outcome of a comparison: equal, an error that wraps
+// errDiverged, or any other, by which nothing is known.
+type finding struct{ err error }
 
 func newVerifier(f *feed) *verifier {
-	now := time.Now()
-	return &verifier{feed: f, heard: now, next: now.Add(jittered(verifyEvery)), answers: make(chan verifyAnswer, 1)}
+	v := &verifier{feed: f, heard: time.Now(), found: make(chan finding, 1)}
+	v.next = v.after(f.cfg.verifyEvery)
+	return v
+}
+
+// after is when to compare next; never where verification is off.
+func (v *verifier) after(d time.Duration) time.Time {
+	if v.feed.cfg.verifyEvery == 0 {
+		return time.Now().Add(100 * 365 * 24 * time.Hour)
+	}
+	return time.Now().Add(jittered(d))
 }
 
 func (v *verifier) due(now time.Time) bool {
 	return !now.Before(v.next) || now.Sub(v.heard) > silentWatch
 }
 
-// wait returns when no question is under way; its context has ended.
+// soon makes a comparison due after wait, and returns when to look again.
+func (v *verifier) soon(wait time.Duration) time.Duration {
+	if v.feed.cfg.verifyEvery > 0 {
+		v.next = time.Now().Add(wait)
+	}
+	return wait
+}
+
+// wait returns when no comparison is under way; its context has ended.
 func (v *verifier) wait() { v.asked.Wait() }
 
-// ask reads the keys at the very revision up to which the feed is complete, so
+// ask compares each span at the very revision up to which it is complete, so
 // that changes which are on their way make no difference.
 func (v *verifier) ask(ctx context.Context) {
 	if v.asking {
 		return
 	}
 	v.asking = true
+	whole := v.round%wholeEveryNth == 0
+	v.round++
 	f := v.feed
 	f.mu.Lock()
-	answer := verifyAnswer{began: time.Now(), pos: f.pos, entries: slices.Clone(f.entries)}
+	spans := []span{f.instances, f.rules}
+	for i := range spans {
+		spans[i].entries = slices.Clone(spans[i].entries)
+	}
 	f.mu.Unlock()
 	v.asked.Go(func() {
-		bounded, cancel := context.WithTimeout(ctx, requestTimeout)
-		defer cancel()
-		answer.resp, answer.err = f.cli.Get(bounded, f.prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(),
-			clientv3.WithRev(answer.pos.revision))
-		v.answers <- answer
+		for i := range spans {
+			if err := spans[i].verify(ctx, f.cli, whole); err != nil {
+				v.found <- finding{err}
+				return
+			}
+		}
+		v.found <- finding{}
 	})
 }
 
 // judge ends the watch if etcd's history is another one, or if the watch is
 // silent although etcd can be reached. An etcd that cannot be reached, or that
 // has forgotten the revision, proves nothing either way.
-func (v *verifier) judge(a verifyAnswer) error {
+func (v *verifier) judge(found finding) error {
 	v.asking = false
-	if errors.Is(a.err, rpctypes.ErrFutureRev) {
-		return fmt.Errorf("%w: it has not reached revision %d", errDiverged, a.pos.revision)
-	}
-	if a.err != nil {
-		v.next = time.Now().Add(jittered(brokenAfter))
-		return nil //nolint:nilerr // no answer is no difference
-	}
-	v.next = time.Now().Add(jittered(verifyEvery))
-	if at := positionOf(a.resp.Header); at.behind(a.pos) {
-		return fmt.Errorf("%w: at revision %d of cluster %x, expected %d of %x", errDiverged,
-			at.revision, at.cluster, a.pos.revision, a.pos.cluster)
-	}
-	if !a.entries.matches(a.resp.Kvs) {
-		return fmt.Errorf("%w: keys differ at revision %d", errDiverged, a.pos.revision)
-	}
-	if time.Since(v.heard) > silentWatch {
+	switch {
+	case errors.Is(found.err, errDiverged):
+		return found.err
+	case found.err != nil:
+		v.next = v.after(brokenAfter)
+		return nil
+	case time.Since(v.heard) > silentWatch:
 		return errWatchSilent
+	}
+	v.next = v.after(v.feed.cfg.verifyEvery)
+	return nil
+}
+
+// verify compares the entries with what etcd had at their revision.
+func (s *span) verify(ctx context.Context, cli *clientv3.Client, whole bool) error {
+	compare := s.verifyKeys
+	if len(s.entries) > largeService && !whole {
+		compare = s.verifySummary
+	}
+	at, same, err := compare(ctx, cli)
+	switch {
+	case errors.Is(err, rpctypes.ErrFutureRev):
+		return fmt.Errorf("%w: it has not reached revision %d", errDiverged, s.pos.revision)
+	case err != nil:
+		return err
+	case at.behind(s.pos):
+		return fmt.Errorf("%w: at revision %d of cluster %x, expected %d of %x", errDiverged,
+			at.revision, at.cluster, s.pos.revision, s.pos.cluster)
+	case !same:
+		return fmt.Errorf("%w: keys under %s differ at revision %d", errDiverged, s.prefix, s.pos.revision)
 	}
 	return nil
 }
 
-// behind reports whether p is of another history than known, or earlier in it.
-func (p position) behind(known position) bool {
-	return p.cluster != known.cluster || p.revision < known.revision || p.term < known.term
+// verifyKeys compares all keys and their revisions.
+func (s *span) verifyKeys(ctx context.Context, cli *clientv3.Client) (at position, same bool, err error) {
+	next := 0
+	same = true
+	at, err = s.pages(ctx, cli, s.pos.revision, func(kv *mvccpb.KeyValue) {
+		same = same && next < len(s.entries) && s.entries[next].is(kv)
+		next++
+	}, clientv3.WithKeysOnly())
+	return at, same && next == len(s.entries), err
+}
+
+// verifySummary compares the number of keys and the one that was written last.
+func (s *span) verifySummary(ctx context.Context, cli *clientv3.Client) (at position, same bool, err error) {
+	resp, err := get(ctx, cli, s.prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(s.pos.revision),
+		clientv3.WithLimit(1), clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortDescend))
+	if err != nil {
+		return position{}, false, err
+	}
+	same = resp.Count == int64(len(s.entries)) && len(resp.Kvs) == 1 && resp.Kvs[0].ModRevision == s.entries.newest()
+	return positionOf(resp.Header), same, nil
 }

@@ -11,7 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// watch applies changes from the listed revision on until the watch ends, and
+// watch applies changes from the listed revision on until a watch ends, and
 // returns why. An event that the list has seen already is ignored when it
 // comes; a watch that began one revision later would get no progress
 // notification from an etcd in which nothing is written (it counts the watcher
@@ -19,11 +19,12 @@ import (
 //
 // A store that was wiped or restored ends no watch, and a watch can fall silent
 // without ending. So what is known is compared with etcd from time to time, and
-// early when the watch is silent.
+// early when the watch is silent or the connection was lost.
 func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error {
 	ctx, cancel := context.WithCancel(ctx)
-	ch := f.openWatch(ctx, cancel, revision)
-	check := time.NewTicker(jittered(brokenAfter))
+	rules := f.openWatch(ctx, cancel, f.rules.prefix, revision)
+	instances := f.openWatch(ctx, cancel, f.instances.prefix, revision)
+	check := time.NewTimer(jittered(brokenAfter))
 	defer check.Stop()
 	v := newVerifier(f)
 	defer v.wait()
@@ -31,19 +32,24 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 	for {
 		behind := false
 		select {
-		case resp, ok := <-ch:
-			if !ok {
-				return errWatchEnded
-			}
-			if err := resp.Err(); err != nil {
-				return fmt.Errorf("watch: %w", err)
+		case resp, ok := <-instances:
+			if err := endOf(resp, ok); err != nil {
+				return err
 			}
 			retry.reset()
 			v.heard = time.Now()
-			behind = f.apply(&resp)
+			behind = f.apply(&f.instances, &resp)
+		case resp, ok := <-rules:
+			if err := endOf(resp, ok); err != nil {
+				return err
+			}
+			behind = f.apply(&f.rules, &resp)
 		case <-check.C:
-		case answer := <-v.answers:
-			if err := v.judge(answer); err != nil {
+			check.Reset(jittered(brokenAfter))
+		case <-f.recheck:
+			check.Reset(v.soon(f.resolver.spread()))
+		case found := <-v.found:
+			if err := v.judge(found); err != nil {
 				return err
 			}
 		}
@@ -53,51 +59,87 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 	}
 }
 
-// openWatch starts the watch, which blocks until etcd has confirmed it; one
-// that is not confirmed in time is given up.
-func (f *feed) openWatch(ctx context.Context, cancel context.CancelFunc, revision int64) clientv3.WatchChan {
+// endOf is why a watch has ended, if it has.
+func endOf(resp clientv3.WatchResponse, open bool) error {
+	if !open {
+		return errWatchEnded
+	}
+	if err := resp.Err(); err != nil {
+		return fmt.Errorf("watch: %w", err)
+	}
+	return nil
+}
+
+// openWatch starts a watch, which blocks until etcd has confirmed it; one that
+// is not confirmed in time is given up.
+func (f *feed) openWatch(ctx context.Context, cancel context.CancelFunc, prefix string, revision int64) clientv3.WatchChan {
 	late := time.AfterFunc(2*brokenAfter, cancel)
 	defer late.Stop()
-	return f.cli.Watch(ctx, f.prefix, clientv3.WithPrefix(), clientv3.WithRev(revision),
+	return f.cli.Watch(ctx, prefix, clientv3.WithPrefix(), clientv3.WithRev(revision),
 		clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
 }
 
-// apply takes one response of the watch in. It reports whether etcd's own
+// apply takes one response of a watch in. It reports whether etcd's own
 // position is behind ours, which only a lagging member or another history
 // explains.
-func (f *feed) apply(resp *clientv3.WatchResponse) (behind bool) {
-	decoded := make([]entry, 0, len(resp.Events))
-	for _, ev := range resp.Events {
+func (f *feed) apply(s *span, resp *clientv3.WatchResponse) (behind bool) {
+	events := make([]entry, len(resp.Events))
+	for i, ev := range resp.Events {
 		if ev.Type == clientv3.EventTypePut {
-			decoded = append(decoded, f.decode(ev.Kv))
+			events[i] = s.decode(ev.Kv)
 		} else {
-			decoded = append(decoded, entry{key: string(ev.Kv.Key), modified: ev.Kv.ModRevision})
+			events[i] = entry{key: string(ev.Kv.Key), modified: ev.Kv.ModRevision, deleted: true}
 		}
 	}
 	f.mu.Lock()
 	defer f.unlock()
-	if positionOf(resp.Header).behind(f.pos) {
+	if positionOf(resp.Header).behind(s.pos) {
 		return true
 	}
-	f.pos.term = resp.Header.RaftTerm
-	changed := f.state != FeedLive
-	f.watched()
-	for i, ev := range resp.Events {
-		if ev.Type == clientv3.EventTypePut {
-			changed = f.entries.put(decoded[i]) || changed
-		} else {
-			changed = f.entries.remove(decoded[i].key, decoded[i].modified) || changed
-		}
-		f.pos.revision = max(f.pos.revision, decoded[i].modified)
+	s.pos.term = resp.Header.RaftTerm
+	changed := f.state != FeedLive && s == &f.instances
+	if s == &f.instances {
+		f.watched()
+	}
+	for _, e := range events {
+		changed = f.take(s, e) || changed
+		s.pos.revision = max(s.pos.revision, e.modified)
 	}
 	if resp.IsProgressNotify() {
-		f.pos.revision = max(f.pos.revision, resp.Header.Revision)
+		s.pos.revision = max(s.pos.revision, resp.Header.Revision)
 	}
-	if changed {
+	if changed && len(events) > 0 {
+		f.changed(s)
+	} else if changed {
 		f.publish()
 	}
-	if changed && len(resp.Events) > 0 {
-		f.save(f)
-	}
 	return false
+}
+
+// take stores one event and reports whether a consumer can see the difference.
+// Callers hold f.mu.
+func (f *feed) take(s *span, e entry) (changed bool) {
+	if !e.deleted {
+		changed = s.entries.put(e)
+		if s == &f.instances {
+			changed = f.returned(e) || changed
+		}
+		return changed
+	}
+	old, changed := s.entries.remove(e.key, e.modified)
+	if changed && s == &f.instances {
+		f.gone(old)
+	}
+	return changed
+}
+
+// changed publishes what events have led to. Callers hold f.mu.
+func (f *feed) changed(s *span) {
+	if s == &f.rules {
+		f.readRules()
+	} else {
+		f.judge(time.Now())
+	}
+	f.publish()
+	f.save()
 }

@@ -27,6 +27,8 @@ type Instance struct {
 	weight    int
 	startedAt time.Time
 	warmUp    time.Duration
+	ttl       time.Duration
+	suspect   bool
 	tags      []tag // sorted by key: a tenth of a map's memory, and few
 }
 
@@ -40,6 +42,7 @@ func newInstance(r *record) *Instance {
 		weight:    int(r.weight()),
 		startedAt: r.StartedAt,
 		warmUp:    time.Duration(r.WarmUp),
+		ttl:       time.Duration(r.TTL),
 		tags:      make([]tag, 0, len(r.Tags)),
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Tags)) {
@@ -67,6 +70,10 @@ func (i *Instance) BaseWeight() int { return i.weight }
 
 // State is the one that a rule sets, otherwise what the instance says of itself.
 func (i *Instance) State() InstanceState { return i.state }
+
+// Suspect reports whether the instance vanished from etcd without a word and is
+// held by the guard (see [Guard]).
+func (i *Instance) Suspect() bool { return i.suspect }
 
 // StartedAt is when the provider says that it started; zero if it does not say.
 func (i *Instance) StartedAt() time.Time { return i.startedAt }
@@ -102,6 +109,6 @@ func (i *Instance) String() string { return i.addr.String() }
 // same reports whether nothing that a consumer can see differs.
 func (i *Instance) same(o *Instance) bool {
 	return i == o || i.addr.Network() == o.addr.Network() && i.addr.String() == o.addr.String() &&
-		i.id == o.id && i.state == o.state && i.weight == o.weight &&
+		i.id == o.id && i.state == o.state && i.weight == o.weight && i.suspect == o.suspect && i.ttl == o.ttl &&
 		i.startedAt.Equal(o.startedAt) && i.warmUp == o.warmUp && slices.Equal(i.tags, o.tags)
 }

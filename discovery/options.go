@@ -44,6 +44,10 @@ type resolverConfig struct {
 	maxSnapshotAge time.Duration
 	resolveTimeout time.Duration
 	maxServices    int
+	guard          Guard
+
+	verifyEvery time.Duration // 0 turns it off, as only tests do
+	noJitter    bool          // the same
 }
 
 // saveEvery is how often a copy is written for the sake of its age alone.
@@ -105,7 +109,13 @@ func defaultDrainDelay(keys keyspace) time.Duration {
 const registryEtcdPrefix = "kitex/registry-etcd"
 
 func newResolverConfig(opts []ResolverOption) (*resolverConfig, error) {
-	c := &resolverConfig{common: newCommon(), resolveTimeout: DefaultResolveTimeout, maxServices: DefaultMaxServices}
+	c := &resolverConfig{
+		common:         newCommon(),
+		resolveTimeout: DefaultResolveTimeout,
+		maxServices:    DefaultMaxServices,
+		guard:          Guard{}.withDefaults(),
+		verifyEvery:    verifyEvery,
+	}
 	for _, o := range opts {
 		if o == nil {
 			continue

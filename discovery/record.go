@@ -46,6 +46,7 @@ type record struct {
 	Instance  string            `json:"instance,omitempty"`
 	StartedAt time.Time         `json:"started_at,omitzero"`
 	WarmUp    duration          `json:"warmup,omitempty"`
+	TTL       duration          `json:"ttl,omitempty"` // of the lease
 }
 
 // duration is written the way people write one, "30s".

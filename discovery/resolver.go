@@ -19,6 +19,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/fairway-rpc/fairway/discovery/internal/probe"
 	"github.com/fairway-rpc/fairway/internal/fault"
 	"github.com/fairway-rpc/fairway/internal/live"
 )
@@ -36,6 +37,9 @@ type Resolver struct {
 	name  string
 	disk  *diskCopy
 	saver *saver
+
+	prober   *probe.Prober
+	suspects atomic.Int64 // held by all feeds
 
 	ctx    context.Context //nolint:containedctx // the lifetime of the feeds, which start at first use
 	cancel context.CancelFunc
@@ -71,9 +75,11 @@ func NewResolver(cli *clientv3.Client, opts ...ResolverOption) (*Resolver, error
 		feeds: make(map[string]*feed),
 	}
 	r.saver = newSaver(r.disk, cfg.log)
+	r.prober = probe.New(cfg.guard.probes())
 	r.ctx, r.cancel = context.WithCancel(watchContext(n))
 	r.clock.Go(r.tick)
 	r.clock.Go(r.askProgress)
+	r.clock.Go(r.watchConnection)
 	go r.saver.run(r.ctx)
 	return r, nil
 }
@@ -224,6 +230,7 @@ func (r *Resolver) Close() error {
 	for _, f := range feeds {
 		r.end(f)
 	}
+	r.prober.Close()
 	return nil
 }
 

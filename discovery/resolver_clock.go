@@ -5,7 +5,10 @@ package discovery
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
+
+	"google.golang.org/grpc/connectivity"
 )
 
 // tick watches over the feeds: it notices silence and ends idle feeds.
@@ -89,4 +92,41 @@ func (f *feed) watching() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.broken.IsZero()
+}
+
+// watchConnection has the feeds compare themselves with etcd when the
+// connection is there again: what answers now may be another store. The lone
+// state of a client with several endpoints is that of the best connection.
+func (r *Resolver) watchConnection() {
+	conn := r.cli.ActiveConnection()
+	if conn == nil {
+		return
+	}
+	for state := conn.GetState(); conn.WaitForStateChange(r.ctx, state); {
+		if state = conn.GetState(); state != connectivity.Ready {
+			continue
+		}
+		for _, f := range r.all() {
+			f.reconnected()
+		}
+	}
+}
+
+const (
+	// reconnectSpread is the time over which the consumers that etcd has come
+	// back to ask it, and feedSpread what each feed of a resolver adds.
+	reconnectSpread = time.Second
+	feedSpread      = 2 * time.Millisecond
+)
+
+// spread draws how long a feed waits before it asks an etcd that has just come
+// back, to everybody at once.
+func (r *Resolver) spread() time.Duration {
+	if r.cfg.noJitter {
+		return 0
+	}
+	r.mu.Lock()
+	n := len(r.feeds)
+	r.mu.Unlock()
+	return rand.N(reconnectSpread + time.Duration(n)*feedSpread)
 }

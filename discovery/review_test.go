@@ -146,7 +146,7 @@ func TestChurnDropsNoHealthyWatch(t *testing.T) {
 	for range 100 {
 		v.ask(ctx)
 		v.heard = time.Now()
-		if err := v.judge(<-v.answers); err != nil {
+		if err := v.judge(<-v.found); err != nil {
 			t.Errorf("a healthy watch is given up: %v", err)
 		}
 	}

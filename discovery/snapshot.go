@@ -40,7 +40,7 @@ type Snapshot struct {
 	Service string
 	// Instances are ordered by key and include those that do not serve.
 	Instances []*Instance
-	// Revision is etcd's revision up to which the snapshot is complete.
+	// Revision is the latest of etcd's revisions that the snapshot takes account of.
 	Revision int64
 	// ClusterID is the etcd cluster's own ID.
 	ClusterID uint64
@@ -48,6 +48,9 @@ type Snapshot struct {
 	ProvedAt time.Time
 	State    FeedState
 	Source   Source
-	// Skipped is the number of keys whose records cannot be used.
+	// Suspects is the number of instances that vanished from etcd without a word
+	// and are held by the guard.
+	Suspects int
+	// Skipped is the number of keys whose records or rules cannot be used.
 	Skipped int
 }

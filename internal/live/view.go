@@ -21,6 +21,8 @@ type Node struct {
 	Weight int
 	// Serving is false for an instance that must get no new calls.
 	Serving bool
+	// Suspect is nil for an instance that is registered.
+	Suspect *Suspect
 }
 
 // Set is one immutable list of a service's instances and where it comes from.
@@ -29,6 +31,7 @@ type Set struct {
 	Revision int64
 	Stale    bool
 	Source   string
+	Suspects int
 }
 
 // View is the live list of one service. Readers never wait; watchers are
