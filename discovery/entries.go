@@ -20,6 +20,7 @@ type entry struct {
 	instance *Instance
 	rule     *Rule
 	deleted  bool // in an event: the key is gone
+	odd      bool // the key is not what its address makes it
 }
 
 func (e *entry) readable() bool { return e.instance != nil || e.rule != nil }
@@ -69,9 +70,25 @@ func (e *entries) remove(key string, revision int64) (removed entry, ok bool) {
 	return removed, true
 }
 
-// instances are the readable ones, each address once: of two keys with one
-// address the later written counts.
+// instances are the readable ones, each address once.
 func (e *entries) instances() []*Instance {
+	list := make([]*Instance, 0, len(*e))
+	odd := false
+	for i := range *e {
+		if one := (*e)[i].instance; one != nil {
+			list = append(list, one)
+			odd = odd || (*e)[i].odd
+		}
+	}
+	if odd {
+		return e.distinct()
+	}
+	return list
+}
+
+// distinct counts, of two keys with one address, the later written. Only keys
+// that others have written otherwise than we would can be such.
+func (e *entries) distinct() []*Instance {
 	list := make([]*Instance, 0, len(*e))
 	at := make(map[string]int, len(*e))
 	newest := make([]int64, 0, len(*e))
@@ -80,7 +97,7 @@ func (e *entries) instances() []*Instance {
 		if instance == nil {
 			continue
 		}
-		id := instance.addr.Network() + "|" + instance.addr.String()
+		id := addressID(instance.addr)
 		if j, twice := at[id]; twice {
 			if entry.modified > newest[j] {
 				list[j], newest[j] = instance, entry.modified

@@ -72,6 +72,9 @@ func TestEntriesFollowEtcd(t *testing.T) {
 
 func TestOneAddressUnderTwoKeysCountsOnce(t *testing.T) {
 	e := entries{testEntry(t, "a", "host:1", 7, 1), testEntry(t, "b", "host:1", 9, 2), testEntry(t, "c", "host:1", 8, 3)}
+	for i := range e {
+		e[i].odd = true
+	}
 	got := e.instances()
 	if len(got) != 1 || got[0].Weight() != 2 {
 		t.Errorf("got %d instances, the first of weight %d; want the one written last, of weight 2", len(got), got[0].Weight())

@@ -79,6 +79,7 @@ type feed struct {
 	lastErr error
 	relists map[string]int64 // by cause
 	saved   time.Time        // the proof that the disk copy has, or will have
+	dirty   bool             // something else than the proof is not there yet
 	lines   []func()         // log lines to write once mu is free
 
 	lastUsed atomic.Int64    // Unix nanoseconds
@@ -213,8 +214,11 @@ func (f *feed) tick(now time.Time) {
 // mu.
 func (f *feed) revision() int64 { return max(f.instances.pos.revision, f.rules.pos.revision) }
 
-// save has the present state written to disk soon.
-func (f *feed) save() { f.resolver.saver.schedule(f) }
+// save has the present state written to disk soon. Callers hold mu.
+func (f *feed) save() {
+	f.dirty = true
+	f.resolver.saver.schedule(f)
+}
 
 // prove notes that etcd has shown the entries to be current at t. Callers hold
 // mu.

@@ -61,5 +61,5 @@ func (f *feed) beforeFirst(l listing, saved *savedService) {
 // trusts reports whether the guard may compare a list with a disk copy.
 func (f *feed) trusts(l listing, saved *savedService) bool {
 	young := time.Since(saved.ProvedAt) < f.cfg.guard.HoldTime
-	return !f.cfg.guard.Off && (young || l.revision < saved.Revision)
+	return !f.cfg.guard.Off && f.checkAge(saved) == nil && (young || l.revision < saved.Revision)
 }

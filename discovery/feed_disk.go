@@ -79,9 +79,8 @@ func (f *feed) ignoreDisk(err error) {
 
 // restore makes a disk copy the present state. Callers hold f.mu.
 func (f *feed) restore(saved *savedService) error {
-	age := time.Since(saved.ProvedAt).Round(time.Second)
-	if limit := f.cfg.maxSnapshotAge; limit > 0 && age > limit {
-		return fmt.Errorf("its age of %v is over the limit of %v (WithMaxSnapshotAge)", age, limit)
+	if err := f.checkAge(saved); err != nil {
+		return err
 	}
 	if err := f.load(saved); err != nil {
 		return err
@@ -89,11 +88,19 @@ func (f *feed) restore(saved *savedService) error {
 	f.source = SourceDisk
 	f.prove(saved.ProvedAt)
 	f.publish()
-	n := len(f.published.Load().snapshot.Instances)
+	n, age := len(f.published.Load().snapshot.Instances), time.Since(saved.ProvedAt).Round(time.Second)
 	f.later(func() {
 		f.cfg.log.Warn("etcd unreachable at start; serving the disk copy", "service", f.service,
 			"instances", n, "age", age, "revision", saved.Revision)
 	})
+	return nil
+}
+
+func (f *feed) checkAge(saved *savedService) error {
+	age := time.Since(saved.ProvedAt).Round(time.Second)
+	if limit := f.cfg.maxSnapshotAge; limit > 0 && age > limit {
+		return fmt.Errorf("its age of %v is over the limit of %v (WithMaxSnapshotAge)", age, limit)
+	}
 	return nil
 }
 
@@ -155,7 +162,7 @@ func (f *feed) holdAgain(saved []savedSuspect) {
 func (f *feed) unsaved() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.proved.Equal(f.saved)
+	return f.dirty || !f.proved.Equal(f.saved)
 }
 
 // snapshotForDisk is what the disk copy of the present state says; false while
@@ -166,7 +173,7 @@ func (f *feed) snapshotForDisk() (*savedService, bool) {
 	if f.source != SourceEtcd || f.published.Load() == nil {
 		return nil, false
 	}
-	f.saved = f.proved
+	f.saved, f.dirty = f.proved, false
 	s := &savedService{
 		Service:   f.service,
 		Prefix:    f.cfg.keys.prefix,

@@ -34,7 +34,8 @@ func (f *feed) publish() {
 			Suspects:  f.guard.len(),
 			Skipped:   f.skippedKeys(),
 		},
-		known: f.known,
+		known:   f.known,
+		serving: make([]kdiscovery.Instance, 0, len(instances)),
 	}
 	for _, i := range instances {
 		if i.Weight() > 0 {

@@ -98,6 +98,7 @@ func (f *feed) decodeInstance(kv *mvccpb.KeyValue) entry {
 	}
 	if err == nil {
 		e.instance = newInstance(r)
+		e.odd = e.key != f.cfg.keys.instance(f.service, r.Address)
 		return e
 	}
 	f.skip("instance record skipped", e, err)

@@ -1,0 +1,86 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package discovery
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// benchFeed is a feed that nobody runs, with n listed instances of two tags.
+func benchFeed(tb testing.TB, n int) *feed {
+	tb.Helper()
+	cli, err := Dial(EtcdConfig{Endpoints: []string{"127.0.0.1:1"}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := NewResolver(cli, WithoutSnapshotDir())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = r.Close(); _ = cli.Close() })
+	f := newFeed("echo", r)
+	f.adopt(listing{position: position{revision: 1, cluster: 1, term: 1}, instances: benchEntries(f, n)})
+	return f
+}
+
+func benchEntries(f *feed, n int) entries {
+	list := make(entries, 0, n)
+	for i := range n {
+		list = append(list, f.instances.decode(benchKV(i, 10, 1)))
+	}
+	return list
+}
+
+func benchKV(i, weight int, revision int64) *mvccpb.KeyValue {
+	address := fmt.Sprintf("10.%03d.%03d.%03d:8888", i>>16, i>>8&255, i&255)
+	return &mvccpb.KeyValue{
+		Key:         []byte("fairway/echo/" + address),
+		ModRevision: revision,
+		Value: fmt.Appendf(nil, `{"network":"tcp","address":%q,"weight":%d,"tags":{"zone":"zone-%d","version":"v1.%d"},`+
+			`"state":"serving","instance":"%026d","started_at":"2026-01-02T03:04:05.000000006Z","ttl":"10s"}`, address, weight, i%3, i%7, i),
+	}
+}
+
+// BenchmarkChange is one changed weight from the watch's response to the
+// published snapshot.
+func BenchmarkChange(b *testing.B) {
+	for _, n := range []int{10, 1000, 10000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			f := benchFeed(b, n)
+			b.ReportAllocs()
+			revision := int64(1)
+			for b.Loop() {
+				revision++
+				f.apply(&f.instances, &clientv3.WatchResponse{
+					Header: &etcdserverpb.ResponseHeader{Revision: revision, ClusterId: 1, RaftTerm: 1},
+					Events: []*clientv3.Event{{Type: clientv3.EventTypePut, Kv: benchKV(int(revision)%n, int(revision), revision)}},
+				})
+			}
+		})
+	}
+}
+
+// BenchmarkSnapshotMemory is the live heap of a feed with 10,000 instances.
+func BenchmarkSnapshotMemory(b *testing.B) {
+	for b.Loop() {
+		before := liveHeap()
+		f := benchFeed(b, 10000)
+		b.ReportMetric(float64(liveHeap()-before)/(1<<20), "MiB")
+		runtime.KeepAlive(f)
+	}
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
