@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+
 	"github.com/fairway-rpc/fairway/internal/logging"
 )
 
@@ -24,8 +26,9 @@ type ResolverOption interface{ applyResolver(*resolverConfig) error }
 
 // common is what both sides are configured with.
 type common struct {
-	keys keyspace
-	log  *slog.Logger
+	keys          keyspace
+	log           *slog.Logger
+	meterProvider metric.MeterProvider // nil for the global one
 }
 
 type registryConfig struct {
@@ -143,6 +146,17 @@ func WithLogger(logger *slog.Logger) Option {
 	return commonOption(func(c *common) error {
 		if logger != nil {
 			c.log = logger
+		}
+		return nil
+	})
+}
+
+// WithMeterProvider sets where the metrics go. Defaults to OpenTelemetry's
+// global provider; nil keeps the default.
+func WithMeterProvider(provider metric.MeterProvider) Option {
+	return commonOption(func(c *common) error {
+		if provider != nil {
+			c.meterProvider = provider
 		}
 		return nil
 	})

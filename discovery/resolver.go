@@ -17,6 +17,7 @@ import (
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/fairway-rpc/fairway/discovery/internal/probe"
@@ -38,6 +39,7 @@ type Resolver struct {
 	disk  *diskCopy
 	saver *saver
 
+	metrics  metric.Registration
 	prober   *probe.Prober
 	suspects atomic.Int64 // held by all feeds
 
@@ -76,6 +78,9 @@ func NewResolver(cli *clientv3.Client, opts ...ResolverOption) (*Resolver, error
 	}
 	r.saver = newSaver(r.disk, cfg.log)
 	r.prober = probe.New(cfg.guard.probes())
+	if r.metrics, err = observeResolver(r, cfg.meterProvider); err != nil {
+		return nil, fault.Invalid("WithMeterProvider", "%w", err)
+	}
 	r.ctx, r.cancel = context.WithCancel(watchContext(n))
 	r.clock.Go(r.tick)
 	r.clock.Go(r.askProgress)
@@ -231,6 +236,7 @@ func (r *Resolver) Close() error {
 		r.end(f)
 	}
 	r.prober.Close()
+	_ = r.metrics.Unregister() // the SDK never fails here
 	return nil
 }
 
