@@ -19,8 +19,8 @@ var (
 	// ErrServiceNotFound means that etcd answered and has never had an instance
 	// of the service since the resolver began to follow it.
 	ErrServiceNotFound = errors.New("fairway: service has no registered instance")
-	// ErrRegistryUnavailable means that etcd could not be reached and nothing is
-	// known from before, neither in memory nor on disk.
+	// ErrRegistryUnavailable means that etcd could not be reached and, from a
+	// Resolver, that nothing is known from before, neither in memory nor on disk.
 	ErrRegistryUnavailable = errors.New("fairway: registry unavailable")
 	// ErrClosed means that the Registry or Resolver was closed before the call.
 	ErrClosed = errors.New("fairway: closed")

@@ -12,10 +12,11 @@ import (
 	"github.com/fairway-rpc/fairway/internal/logging"
 )
 
-// Option works for a [Registry] and for a [Resolver].
+// Option works for a [Registry], a [Resolver] and [Rules].
 type Option interface {
 	RegistryOption
 	ResolverOption
+	RuleOption
 }
 
 // RegistryOption configures a [Registry].
