@@ -21,8 +21,9 @@ const (
 	// requestTimeout bounds each single request to etcd, whose client would
 	// otherwise wait for a connection for ever.
 	requestTimeout = 3 * time.Second
-	// brokenAfter and silentAfter are when a feed is called stale: its watch
-	// has ended that long ago, or nothing has proved it alive that long.
+	// brokenAfter and silentAfter are when a feed is called stale: its watch or
+	// the connection has ended that long ago, or nothing has proved it alive
+	// that long.
 	brokenAfter = 5 * time.Second
 	silentAfter = 15 * time.Second
 	// verifyEvery is how often the entries are compared with etcd.
@@ -198,7 +199,7 @@ func (f *feed) tick(now time.Time) {
 	if f.proved.Sub(f.saved) > f.cfg.saveEvery() {
 		f.save() // the same instances with a later proof: the copy must not seem old
 	}
-	broken := !f.broken.IsZero() && now.Sub(f.broken) >= brokenAfter
+	broken := !f.broken.IsZero() && now.Sub(f.broken) >= brokenAfter || f.resolver.unreachable(now)
 	if silent := now.Sub(f.proved) >= silentAfter; broken || silent {
 		f.state = FeedStale
 		f.publish()

@@ -42,6 +42,8 @@ type Resolver struct {
 	metrics  metric.Registration
 	prober   *probe.Prober
 	suspects atomic.Int64 // held by all feeds
+	back     chan struct{} // has a value when there is a connection again
+	down     atomic.Int64  // Unix nanoseconds since when there is no connection; 0 while there is one
 
 	ctx    context.Context //nolint:containedctx // the lifetime of the feeds, which start at first use
 	cancel context.CancelFunc
@@ -75,6 +77,7 @@ func NewResolver(cli *clientv3.Client, opts ...ResolverOption) (*Resolver, error
 		name:  resolverName(cfg, n),
 		disk:  openDisk(cfg),
 		feeds: make(map[string]*feed),
+		back:  make(chan struct{}, 1),
 	}
 	r.saver = newSaver(r.disk, cfg.log)
 	r.prober = probe.New(cfg.guard.probes())

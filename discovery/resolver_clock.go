@@ -68,6 +68,8 @@ func (r *Resolver) askProgress() {
 		select {
 		case <-r.ctx.Done():
 			return
+		case <-r.back:
+			r.requestProgress()
 		case <-ticker.C:
 			r.requestProgress()
 		}
@@ -94,22 +96,36 @@ func (f *feed) watching() bool {
 	return f.broken.IsZero()
 }
 
-// watchConnection has the feeds compare themselves with etcd when the
-// connection is there again: what answers now may be another store. The lone
-// state of a client with several endpoints is that of the best connection.
+// watchConnection notes since when etcd cannot be reached, and has the feeds
+// compare themselves with it when it can be again: what answers then may be
+// another store. The one state of a client with several endpoints is that of
+// its best connection.
 func (r *Resolver) watchConnection() {
 	conn := r.cli.ActiveConnection()
 	if conn == nil {
 		return
 	}
 	for state := conn.GetState(); conn.WaitForStateChange(r.ctx, state); {
-		if state = conn.GetState(); state != connectivity.Ready {
+		state = conn.GetState()
+		if state != connectivity.Ready {
+			r.down.CompareAndSwap(0, time.Now().UnixNano())
 			continue
 		}
+		r.down.Store(0)
 		for _, f := range r.all() {
 			f.reconnected()
 		}
+		select {
+		case r.back <- struct{}{}:
+		default:
+		}
 	}
+}
+
+// unreachable reports whether there has been no connection for long.
+func (r *Resolver) unreachable(now time.Time) bool {
+	down := r.down.Load()
+	return down != 0 && now.UnixNano()-down >= int64(brokenAfter)
 }
 
 const (

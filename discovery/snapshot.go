@@ -14,8 +14,8 @@ const (
 	FeedStarting FeedState = "starting"
 	// FeedLive: listed, and the watch delivers each change.
 	FeedLive FeedState = "live"
-	// FeedStale: the watch has been broken for 5 s, or nothing has proved it
-	// alive for 15 s. The last known instances are served.
+	// FeedStale: the watch or the connection has been broken for 5 s, or nothing
+	// has proved it alive for 15 s. The last known instances are served.
 	FeedStale FeedState = "stale"
 )
 
