@@ -34,15 +34,15 @@ type diskCopy struct {
 
 // savedService is the body of a file.
 type savedService struct {
-	Service     string        `json:"service"`
-	Prefix      string        `json:"prefix"`
-	ClusterName string        `json:"cluster_name"`
-	ClusterID   clusterID     `json:"cluster_id"`
-	Revision    int64         `json:"revision"`
-	Known       bool          `json:"known"` // an instance was seen at some time
-	ProvedAt    time.Time     `json:"proved_at"`
-	SavedAt     time.Time     `json:"saved_at"`
-	Records     []savedRecord `json:"records"`
+	Service     string         `json:"service"`
+	Prefix      string         `json:"prefix"`
+	ClusterName string         `json:"cluster_name"`
+	ClusterID   clusterID      `json:"cluster_id"`
+	Revision    int64          `json:"revision"`
+	Known       bool           `json:"known"` // an instance was seen at some time
+	ProvedAt    time.Time      `json:"proved_at"`
+	SavedAt     time.Time      `json:"saved_at"`
+	Records     []savedRecord  `json:"records"`
 	Rules       []savedRecord  `json:"rules,omitempty"`
 	Suspects    []savedSuspect `json:"suspects,omitempty"`
 }

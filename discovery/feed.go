@@ -73,15 +73,15 @@ type feed struct {
 	guard     *custody
 	listed    bool // once at least
 	state     FeedState
-	source  Source
-	known   bool // an instance was seen since the feed began, or a disk copy found
-	proved  time.Time
-	broken  time.Time // zero while the watch runs
-	lastErr error
-	relists map[string]int64 // by cause
-	saved   time.Time        // the proof that the disk copy has, or will have
-	dirty   bool             // something else than the proof is not there yet
-	lines   []func()         // log lines to write once mu is free
+	source    Source
+	known     bool // an instance was seen since the feed began, or a disk copy found
+	proved    time.Time
+	broken    time.Time // zero while the watch runs
+	lastErr   error
+	relists   map[string]int64 // by cause
+	saved     time.Time        // the proof that the disk copy has, or will have
+	dirty     bool             // something else than the proof is not there yet
+	lines     []func()         // log lines to write once mu is free
 
 	lastUsed atomic.Int64    // Unix nanoseconds
 	skipped  logging.Limiter // one line a day for each unreadable key

@@ -41,7 +41,7 @@ type Resolver struct {
 
 	metrics  metric.Registration
 	prober   *probe.Prober
-	suspects atomic.Int64 // held by all feeds
+	suspects atomic.Int64  // held by all feeds
 	back     chan struct{} // has a value when there is a connection again
 	down     atomic.Int64  // Unix nanoseconds since when there is no connection; 0 while there is one
 
