@@ -5,84 +5,18 @@ package middleware_test
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/cloudwego/kitex/client"
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/fairway-rpc/fairway/idl/kitex_gen/fairway/echo"
 	"github.com/fairway-rpc/fairway/internal/echotest"
-	"github.com/fairway-rpc/fairway/internal/etcdtest"
-	"github.com/fairway-rpc/fairway/internal/live"
 	"github.com/fairway-rpc/fairway/loadbalance"
 	"github.com/fairway-rpc/fairway/middleware"
 )
-
-// BenchmarkNewProviderToPick measures from the return of the Put that registers
-// a provider to the first pick that chooses it; median and 99th percentile of
-// all iterations in microseconds. Each iteration replaces the only other
-// provider, so that the first pick after the change must choose the new one.
-func BenchmarkNewProviderToPick(b *testing.B) {
-	for _, policy := range loadbalance.Policies() {
-		b.Run("policy="+policy, func(b *testing.B) {
-			s := etcdtest.Start(b)
-			provider, consumer := s.Client(b), s.Client(b)
-			res, lb := resolver(b, consumer), balancer(b, policy)
-			register(b, provider, 0)
-			waitFor(b, "the first provider is known", func() bool {
-				r, err := res.Resolve(b.Context(), service)
-				return err == nil && len(r.Instances) == 1
-			})
-			result := kdiscovery.Result{Cacheable: true, CacheKey: live.Key(res.Name(), service)}
-			took := make([]time.Duration, 0, 1024)
-			n := 0
-			for b.Loop() {
-				n++
-				address := register(b, provider, n)
-				began := time.Now()
-				for pickOnce(lb, result) != address {
-				}
-				took = append(took, time.Since(began))
-			}
-			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)/2])/1e3, "p50-µs")
-			b.ReportMetric(float64(took[len(took)*99/100])/1e3, "p99-µs")
-		})
-	}
-}
-
-// register puts provider n in place of the one before.
-func register(b *testing.B, cli *clientv3.Client, n int) string {
-	b.Helper()
-	address := fmt.Sprintf("10.0.%d.%d:8888", n/250%250, n%250)
-	old := fmt.Sprintf("10.0.%d.%d:8888", (n-1)/250%250, (n-1)%250)
-	ops := []clientv3.Op{clientv3.OpPut("fairway/echo/"+address, fmt.Sprintf(`{"network":"tcp","address":%q,"weight":10}`, address))}
-	if n > 0 {
-		ops = append(ops, clientv3.OpDelete("fairway/echo/"+old))
-	}
-	if _, err := cli.Txn(b.Context()).Then(ops...).Commit(); err != nil {
-		b.Fatal(err)
-	}
-	return address
-}
-
-func pickOnce(lb *loadbalance.Balancer, res kdiscovery.Result) string {
-	p := lb.GetPicker(res)
-	instance := p.Next(context.Background(), nil)
-	if r, ok := p.(interface{ Recycle() }); ok {
-		r.Recycle()
-	}
-	if instance == nil {
-		return ""
-	}
-	return instance.Address().String()
-}
 
 // BenchmarkPickSpan measures what the span adds to a pick: no span in the
 // context, one that is not sampled, and one that is recorded.
