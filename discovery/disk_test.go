@@ -77,7 +77,7 @@ func TestReindentedDiskCopyIsStillGood(t *testing.T) {
 	if err := json.Indent(&indented, content, "", "\t"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parseSaved(indented.Bytes()); err != nil {
+	if _, err := d.decode(indented.Bytes(), "echo"); err != nil {
 		t.Error(err)
 	}
 }
@@ -93,7 +93,7 @@ func TestDamagedDiskCopyIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := func(what string, content []byte) {
-		if _, err := parseSaved(content); !errors.Is(err, ErrInvalidSnapshot) {
+		if _, err := d.decode(content, "echo"); !errors.Is(err, ErrInvalidSnapshot) {
 			t.Errorf("%s: got %v, want ErrInvalidSnapshot", what, err)
 		}
 	}
@@ -153,8 +153,7 @@ func TestFailedSaveLeavesTheOldFile(t *testing.T) {
 	if err := d.save(testSaved()); err != nil {
 		t.Fatal(err)
 	}
-	broken := *d
-	broken.dir = filepath.Join(d.file("echo"), "a file is no folder")
+	broken := &diskCopy{dir: filepath.Join(d.file("echo"), "a file is no folder"), cluster: d.cluster, prefix: d.prefix}
 	if err := broken.save(testSaved()); err == nil {
 		t.Fatal("a save into a file as folder succeeded")
 	}
@@ -165,11 +164,112 @@ func TestFailedSaveLeavesTheOldFile(t *testing.T) {
 	if diff := cmp.Diff(int64(42), got.Revision); diff != "" {
 		t.Error(diff)
 	}
-	left, err := os.ReadDir(d.dir)
+	wantFiles(t, d, "s-echo.json", "s-echo.json.lock")
+}
+
+// wantFiles fails if the folder holds anything else.
+func wantFiles(t *testing.T, d *diskCopy, want ...string) {
+	t.Helper()
+	found, err := os.ReadDir(d.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(left) != 1 {
-		t.Errorf("%d files in the folder, want 1: no temporary one left behind", len(left))
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Name())
 	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files in the folder (-want +got):\n%s", diff)
+	}
+}
+
+// mustSave and mustLoad work on the service echo.
+func mustSave(t *testing.T, d *diskCopy, s *savedService) {
+	t.Helper()
+	if err := d.save(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustLoad(t *testing.T, d *diskCopy) *savedService {
+	t.Helper()
+	s, err := d.load("echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSuspectsAndRulesComeBackAsTheyWere(t *testing.T) {
+	d := testDisk(t, "c1", "fairway")
+	want := testSaved()
+	vanished := time.Date(2026, 1, 2, 3, 4, 4, 5, time.UTC)
+	want.Suspects = []savedSuspect{{savedRecord{"fairway/echo/b:1", 39, json.RawMessage(`{"address":"b:1"}`)}, vanished}}
+	want.Rules = []savedRecord{{"fairway/_rules/echo/*", 7, json.RawMessage(`{"weight":0}`)}}
+	mustSave(t, d, want)
+	want.ClusterName = "c1"
+	if diff := cmp.Diff(want, mustLoad(t, d), cmp.AllowUnexported(savedSuspect{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAbsentSuspectsAndRulesTakeNoSpace(t *testing.T) {
+	d := testDisk(t, "c1", "fairway")
+	mustSave(t, d, testSaved())
+	content, err := os.ReadFile(d.file("echo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, absent := range []string{"suspects", "rules", "null"} {
+		if strings.Contains(string(content), absent) {
+			t.Errorf("%s in %s", absent, content)
+		}
+	}
+}
+
+// TestCopyWithAnOddContentIsRefused when it is written, and when it was written
+// by somebody else with a right checksum.
+func TestCopyWithAnOddContentIsRefused(t *testing.T) {
+	record := func(key string) savedRecord { return savedRecord{key, 1, json.RawMessage(`{}`)} }
+	now := time.Now()
+	for name, spoil := range map[string]func(s *savedService){
+		"record of another service":   func(s *savedService) { s.Records[0].Key = "fairway/echo2/a:1" },
+		"record without an address":   func(s *savedService) { s.Records[0].Key = "fairway/echo/" },
+		"record without a value":      func(s *savedService) { s.Records[0].Value = nil },
+		"record without a revision":   func(s *savedService) { s.Records[0].ModRevision = 0 },
+		"record that is there twice":  func(s *savedService) { s.Records = append(s.Records, s.Records[0]) },
+		"suspect of another prefix":   func(s *savedService) { s.Suspects = []savedSuspect{{record("kitex/echo/a:1"), now}} },
+		"suspect that never vanished": func(s *savedService) { s.Suspects = []savedSuspect{{record("fairway/echo/a:1"), time.Time{}}} },
+		"rule of another service":     func(s *savedService) { s.Rules = []savedRecord{record("fairway/_rules/echo2/*")} },
+		"rule among the instances":    func(s *savedService) { s.Rules = []savedRecord{record("fairway/echo/a:1")} },
+		"no time of proof":            func(s *savedService) { s.ProvedAt = time.Time{} },
+		"another prefix":              func(s *savedService) { s.Prefix = "other" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := testDisk(t, "c1", "fairway")
+			s := testSaved()
+			spoil(s)
+			if err := d.save(s); !errors.Is(err, ErrInvalidSnapshot) {
+				t.Errorf("save: %v, want ErrInvalidSnapshot", err)
+			}
+			s.ClusterName = "c1"
+			if _, err := d.decode(signed(t, s), "echo"); !errors.Is(err, ErrInvalidSnapshot) {
+				t.Errorf("load: %v, want ErrInvalidSnapshot", err)
+			}
+		})
+	}
+}
+
+// signed is a file with a right checksum, whatever it says.
+func signed(t *testing.T, s *savedService) []byte {
+	t.Helper()
+	body, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := json.Marshal(savedFile{Format: diskFormat, Checksum: checksum(body), Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
 }

@@ -205,6 +205,7 @@ func TestDiskCopyOfOddNamesAndRecords(t *testing.T) {
 	d := testDisk(t, "c1", strings.Repeat("prefix/", 60))
 	s := testSaved()
 	s.Prefix, s.Service = d.prefix, strings.Repeat("A:@", 60)
+	s.Records[0].Key = keyspace{d.prefix}.instance(s.Service, "a:1")
 	if err := d.save(s); err != nil {
 		t.Fatal(err)
 	}
