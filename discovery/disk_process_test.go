@@ -91,6 +91,7 @@ func TestHelperSave(t *testing.T) {
 		if last = s.ProvedAt; n == 1 {
 			fmt.Println("SAVING")
 		}
+		pause(ctx, 5*time.Millisecond, nil) // the others are to have a turn
 	}
 	fmt.Println("LAST " + last.UTC().Format(time.RFC3339Nano))
 }
@@ -159,6 +160,8 @@ func TestEightProcessesShareAFolder(t *testing.T) {
 	}
 	for _, p := range all[1:] {
 		_ = p.stdin.Close()
+	}
+	for _, p := range all[1:] {
 		last, err := time.Parse(time.RFC3339Nano, p.line(t, "LAST "))
 		if err != nil {
 			t.Fatal(err)
@@ -189,26 +192,19 @@ func TestProcessKilledWhileWriting(t *testing.T) {
 	for range kills {
 		p := startSaver(t, dir)
 		p.line(t, "SAVING")
-		for began := time.Now(); time.Since(began) < 50*time.Millisecond; {
+		before := len(temporaries(t, d))
+		waitFor(t, "it is writing", func() bool {
 			r.load(t)
-		}
+			return len(temporaries(t, d)) > before
+		})
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()
 		r.load(t)
 	}
-	if left := agedTemporaries(t, d); left > kills {
-		t.Errorf("%d temporary files after %d kills", left, kills)
-	}
-	mustSave(t, d, growing(1)) // the lock has died with its holder
-	wantFiles(t, d, "s-echo.json", "s-echo.json.lock")
-}
-
-// agedTemporaries makes the temporary files look as if left long ago.
-func agedTemporaries(t *testing.T, d *diskCopy) (n int) {
-	t.Helper()
-	left, err := filepath.Glob(filepath.Join(d.dir, ".s-*"))
-	if err != nil {
-		t.Fatal(err)
+	left := temporaries(t, d)
+	t.Logf("%d of %d kills left a temporary file", len(left), kills)
+	if len(left) > kills {
+		t.Errorf("they pile up: %v", left)
 	}
 	old := time.Now().Add(-2 * staleAfter)
 	for _, name := range left {
@@ -216,5 +212,15 @@ func agedTemporaries(t *testing.T, d *diskCopy) (n int) {
 			t.Fatal(err)
 		}
 	}
-	return len(left)
+	mustSave(t, d, growing(1)) // the lock has died with its holder
+	wantFiles(t, d, "s-echo.json", "s-echo.json.lock")
+}
+
+func temporaries(t *testing.T, d *diskCopy) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(d.dir, ".s-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

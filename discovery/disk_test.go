@@ -273,3 +273,28 @@ func signed(t *testing.T, s *savedService) []byte {
 	}
 	return whole
 }
+
+// TestExampleInTheDocumentIsGood, so that the document describes this format.
+func TestExampleInTheDocumentIsGood(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "disk-copy.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```json\n")
+	example, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("there is no example in it")
+	}
+	d := &diskCopy{cluster: "production", prefix: "fairway"}
+	s, err := d.decode([]byte(example), "echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := d.encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(example, string(again)); diff != "" {
+		t.Errorf("the document and what is written (-document +written):\n%s", diff)
+	}
+}

@@ -186,7 +186,7 @@ func (f *feed) snapshotForDisk() (*savedService, bool) {
 	}
 	for _, one := range f.guard.ledger.Suspects() {
 		e := one.Value.entry
-		s.Suspects = append(s.Suspects, savedSuspect{Key: e.key, ModRevision: e.modified, Value: e.value, VanishedAt: one.Since})
+		s.Suspects = append(s.Suspects, savedSuspect{savedRecord: e.saved(), VanishedAt: one.Since})
 	}
 	return s, true
 }
@@ -196,8 +196,12 @@ func (s *span) saved() []savedRecord {
 	records := make([]savedRecord, 0, len(s.entries))
 	for i := range s.entries {
 		if e := &s.entries[i]; e.readable() {
-			records = append(records, savedRecord{Key: e.key, ModRevision: e.modified, Value: e.value})
+			records = append(records, e.saved())
 		}
 	}
 	return records
+}
+
+func (e *entry) saved() savedRecord {
+	return savedRecord{Key: e.key, ModRevision: e.modified, Value: e.value}
 }

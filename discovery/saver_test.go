@@ -17,7 +17,7 @@ import (
 func savable(service string) *feed {
 	cfg := &resolverConfig{}
 	cfg.keys = keyspace{prefix: "fairway"}
-	f := &feed{service: service, cfg: cfg, source: SourceEtcd}
+	f := &feed{service: service, cfg: cfg, source: SourceEtcd, guard: newCustody(Guard{})}
 	f.published.Store(&published{snapshot: &Snapshot{Service: service}})
 	changed(f)
 	return f
@@ -27,7 +27,7 @@ func savable(service string) *feed {
 func changed(f *feed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pos.revision++
+	f.instances.pos.revision++
 	f.proved = time.Now()
 }
 
@@ -93,7 +93,7 @@ func TestChurnStarvesNoSave(t *testing.T) {
 				last = now
 				writes++
 			}
-			oldest = max(oldest, f.pos.revision-last)
+			oldest = max(oldest, f.instances.pos.revision-last)
 			changed(f)
 		}
 		if behind := time.Duration(oldest) * 100 * time.Millisecond; behind > saveBusy+saveCalm {
@@ -104,8 +104,8 @@ func TestChurnStarvesNoSave(t *testing.T) {
 		}
 		time.Sleep(saveBusy)
 		synctest.Wait()
-		if got := savedRevision(d, "echo"); got != f.pos.revision {
-			t.Errorf("the last change saved is %d of %d", got, f.pos.revision)
+		if got := savedRevision(d, "echo"); got != f.instances.pos.revision {
+			t.Errorf("the last change saved is %d of %d", got, f.instances.pos.revision)
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestFailureIsReportedOnceAndEnds(t *testing.T) {
 			}
 			time.Sleep(saveBusy)
 			synctest.Wait()
-			if got, want := savedRevision(d, "echo"), f.pos.revision; got != want {
+			if got, want := savedRevision(d, "echo"), f.instances.pos.revision; got != want {
 				t.Errorf("the disk holds %d, want %d without another change", got, want)
 			}
 			s.schedule(other)
