@@ -26,7 +26,8 @@ func (s *savedService) checkContent() error {
 	if s.ProvedAt.IsZero() {
 		return missing("proved_at", s.Service)
 	}
-	instances := keyspace{prefix: s.Prefix}.service(s.Service)
+	keys := keyspace{prefix: s.Prefix}
+	instances := keys.service(s.Service)
 	if err := checkRecords(s.Records, instances); err != nil {
 		return err
 	}
@@ -40,12 +41,7 @@ func (s *savedService) checkContent() error {
 	if err := checkRecords(suspects, instances); err != nil {
 		return err
 	}
-	return checkRecords(s.Rules, savedRulesPrefix(s.Prefix, s.Service))
-}
-
-// savedRulesPrefix is where the rules of a service are.
-func savedRulesPrefix(prefix, service string) string {
-	return prefix + "/_rules/" + service + "/"
+	return checkRecords(s.Rules, keys.rules(s.Service))
 }
 
 // checkRecords wants one value per key, and each key under prefix.
