@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -265,6 +266,9 @@ func restartedAfterWipe(t *testing.T, age time.Duration, ahead bool) *Resolver {
 		t.Fatal(err)
 	}
 	saved.ProvedAt = saved.ProvedAt.Add(-age)
+	if err := os.Remove(before.disk.file("echo")); err != nil { // it would win as the later proof
+		t.Fatal(err)
+	}
 	if err := before.disk.save(saved); err != nil {
 		t.Fatal(err)
 	}
