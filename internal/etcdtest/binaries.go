@@ -14,10 +14,11 @@ import (
 const (
 	etcdPackage    = "go.etcd.io/etcd/server/v3"
 	etcdctlPackage = "go.etcd.io/etcd/etcdctl/v3"
+	etcdutlPackage = "go.etcd.io/etcd/etcdutl/v3"
 )
 
 // Etcdctl returns the path of the etcdctl of the version that [Start] runs,
-// built on first use as etcd is.
+// built on first use as etcd is. [Server.EtcdctlFlags] lead it to a server.
 func Etcdctl(tb testing.TB) string {
 	tb.Helper()
 	path, err := toolBinary(tb.Context(), "etcdctl", etcdctlPackage)
@@ -29,6 +30,11 @@ func Etcdctl(tb testing.TB) string {
 
 func etcdBinary(ctx context.Context) (string, error) {
 	return toolBinary(ctx, "etcd", etcdPackage)
+}
+
+// etcdutlBinary returns the tool that restores snapshots.
+func etcdutlBinary(ctx context.Context) (string, error) {
+	return toolBinary(ctx, "etcdutl", etcdutlPackage)
 }
 
 func toolBinary(ctx context.Context, name, pkg string) (string, error) {

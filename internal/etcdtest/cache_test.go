@@ -23,6 +23,7 @@ import (
 const buildVar = "FAIRWAY_ETCDTEST_BUILD"
 
 func TestManyCallersBuildOnce(t *testing.T) {
+	t.Parallel()
 	var builds atomic.Int32
 	note := &bytes.Buffer{}
 	dir := t.TempDir()
@@ -65,6 +66,7 @@ func (l lockedWriter) Write(b []byte) (int, error) {
 }
 
 func TestSecondProcessWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := startBuilder(t, dir)
 	first.line(t, "BUILDING")
@@ -81,6 +83,7 @@ func TestSecondProcessWaitsForTheFirst(t *testing.T) {
 }
 
 func TestNextProcessTakesOverFromAKilledOne(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := startBuilder(t, dir)
 	first.line(t, "BUILDING")
@@ -127,6 +130,7 @@ func TestHelperBuilder(t *testing.T) {
 }
 
 func TestFailedBuildLeavesNothing(t *testing.T) {
+	t.Parallel()
 	failure := errors.New("no compiler")
 	c := cache{dir: t.TempDir(), note: io.Discard, build: func(_ context.Context, out string) error {
 		return errors.Join(os.WriteFile(out, []byte("half"), 0o700), failure)
@@ -145,6 +149,7 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 }
 
 func TestWaitEndsWithContext(t *testing.T) {
+	t.Parallel()
 	c := cache{dir: t.TempDir(), note: io.Discard}
 	l := flock.New(filepath.Join(c.dir, "etcd.lock"))
 	if err := l.Lock(); err != nil {

@@ -28,6 +28,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 }
 
 func TestFailedTestShowsLog(t *testing.T) {
+	t.Parallel()
 	r := &recorder{}
 	t.Run("failing", func(t *testing.T) {
 		r.TB = t
@@ -40,28 +41,20 @@ func TestFailedTestShowsLog(t *testing.T) {
 }
 
 func TestHopelessStartSaysWhy(t *testing.T) {
+	t.Parallel()
 	r := &recorder{TB: t}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		Start(r, WithFlags("--no-such-flag"))
-	}()
-	<-done
+	inGoroutine(func() { Start(r, WithFlags("--no-such-flag")) })
 	if text := r.text.String(); !strings.Contains(text, "ended by itself") || !strings.Contains(text, "no-such-flag") {
 		t.Errorf("failure = %q, want the reason from etcd's output", text)
 	}
 }
 
 func TestFreezeOfNothingFails(t *testing.T) {
+	t.Parallel()
 	r := &recorder{TB: t}
 	srv := New(r)
 	for _, f := range []func(){srv.Freeze, srv.Thaw} {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			f()
-		}()
-		<-done
+		inGoroutine(f)
 		if !r.failed {
 			t.Error("no failure without a process")
 		}

@@ -48,6 +48,26 @@ func refused(addr string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
+// occupy listens on addr until free is called.
+func occupy(t *testing.T, addr string) (free func()) {
+	t.Helper()
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() { _ = ln.Close() }
+}
+
+// inGoroutine runs f, which may end its goroutine, and returns when it has ended.
+func inGoroutine(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-done
+}
+
 // key is the one that tests write.
 const key = "k"
 

@@ -37,6 +37,6 @@ func (s *Server) servesSince(offset int64) bool {
 
 // portTaken reports whether etcd ended because somebody else listens on one of
 // its ports.
-func (s *Server) portTaken(err error) bool {
-	return errors.Is(err, errExited) && strings.Contains(s.logTail(), "address already in use")
+func (s *Server) portTaken() bool {
+	return !s.proc.alive() && strings.Contains(s.logTail(), "address already in use")
 }

@@ -12,6 +12,10 @@ type options struct {
 	flags []string
 	env   []string
 	fsync bool
+	auth  *auth
+	tls   *TLS
+	// clientCerts makes etcd refuse clients without a certificate.
+	clientCerts bool
 }
 
 // WithFlags adds flags to etcd's command line, after the ones that this package

@@ -16,6 +16,7 @@ import (
 const orphanVar = "FAIRWAY_ETCDTEST_ORPHAN"
 
 func TestProcessEndsWithItsTestEvenFrozen(t *testing.T) {
+	t.Parallel()
 	var endpoint string
 	t.Run("test", func(t *testing.T) {
 		srv := Start(t)
@@ -29,6 +30,7 @@ func TestProcessEndsWithItsTestEvenFrozen(t *testing.T) {
 
 // A test process that is killed, as by a timeout, cleans nothing up itself.
 func TestProcessEndsWithItsTestProcess(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHelperOrphan$")
 	cmd.Env = append(os.Environ(), orphanVar+"=1", "TMPDIR="+t.TempDir())
 	h := startHelper(t, cmd)

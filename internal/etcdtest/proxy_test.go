@@ -14,6 +14,7 @@ import (
 )
 
 func TestCutIsSeenByClient(t *testing.T) {
+	t.Parallel()
 	srv := Start(t)
 	proxy := NewProxy(t, srv.Endpoint())
 	cli := srv.Client(t, Through(proxy))
@@ -37,6 +38,7 @@ func TestCutIsSeenByClient(t *testing.T) {
 }
 
 func TestBlackholeIsSeenByClient(t *testing.T) {
+	t.Parallel()
 	srv := Start(t)
 	proxy := NewProxy(t, srv.Endpoint())
 	cli := srv.Client(t, Through(proxy))
@@ -56,6 +58,7 @@ func TestBlackholeIsSeenByClient(t *testing.T) {
 }
 
 func TestProxyPassesBytesAndHalfClose(t *testing.T) {
+	t.Parallel()
 	conn := dial(t, NewProxy(t, echoServer(t)).Addr())
 	send(t, conn, "hello")
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
@@ -67,6 +70,7 @@ func TestProxyPassesBytesAndHalfClose(t *testing.T) {
 }
 
 func TestCutClosesConnections(t *testing.T) {
+	t.Parallel()
 	proxy := NewProxy(t, echoServer(t))
 	conn := dial(t, proxy.Addr())
 	send(t, conn, "a")
@@ -80,6 +84,7 @@ func TestCutClosesConnections(t *testing.T) {
 }
 
 func TestBlackholeLosesBytesForGood(t *testing.T) {
+	t.Parallel()
 	proxy := NewProxy(t, echoServer(t))
 	used, idle := dial(t, proxy.Addr()), dial(t, proxy.Addr())
 	for _, conn := range []net.Conn{used, idle} {
@@ -98,6 +103,7 @@ func TestBlackholeLosesBytesForGood(t *testing.T) {
 }
 
 func TestProxyOfNothingClosesConnections(t *testing.T) {
+	t.Parallel()
 	addr, err := ports.address()
 	if err != nil {
 		t.Fatal(err)

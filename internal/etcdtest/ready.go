@@ -22,6 +22,12 @@ var (
 	errNotReady = errors.New("no linearizable read succeeded")
 )
 
+// await returns when the process that was launched is ready.
+func (s *Server) await(ctx context.Context) error {
+	ours := func() bool { return s.servesSince(s.logged) }
+	return waitReady(ctx, s.config(s.client), s.proc.done, ours)
+}
+
 // quickReconnect replaces gRPC's first backoff of one second, which would be
 // added to the time of every start and restart.
 func quickReconnect() []grpc.DialOption {
@@ -35,7 +41,7 @@ func quickReconnect() []grpc.DialOption {
 // that the answer came from our process and not from a stranger on a port that
 // was taken. It returns an error when exited is closed or ctx ends first.
 func waitReady(ctx context.Context, cfg clientv3.Config, exited <-chan struct{}, ours func() bool) error {
-	cli, err := clientv3.New(cfg)
+	cli, err := newClient(cfg)
 	if err != nil {
 		return fmt.Errorf("create a client: %w", err)
 	}
@@ -69,8 +75,9 @@ func readUntilDone(ctx context.Context, cli *clientv3.Client, ours func() bool) 
 	}
 }
 
-// answered reports whether etcd came to an answer. One with authentication
-// refuses this client, but only after it has agreed on the revision to read.
+// answered reports whether etcd came to an answer. One in which a test turned
+// authentication on refuses a client without a user, but only after it has
+// agreed on the revision to read.
 func answered(err error) bool {
 	return err == nil || errors.Is(err, rpctypes.ErrUserEmpty)
 }

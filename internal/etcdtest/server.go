@@ -10,25 +10,26 @@ import (
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 )
-
-// startAttempts bounds how often Start tries other ports.
-const startAttempts = 5
 
 // Server is one etcd process, or the place of one while it is down. Its
 // endpoint and data folder stay the same for its whole life. Its methods may be
 // called from several goroutines, those that can fail only from the test's own.
 type Server struct {
-	tb   testing.TB
-	opts options
-	bin  string
-	dir  string
+	tb     testing.TB
+	opts   options
+	bin    string
+	name   string
+	dir    string
+	member bool // one of several
 
-	mu     sync.Mutex
-	client string // host:port
-	peer   string // host:port
-	proc   *process
+	mu      sync.Mutex
+	client  string // host:port
+	peer    string // host:port
+	cluster string // name=URL of each member's peer address
+	token   string // gives servers with equal addresses different cluster IDs
+	proc    *process
+	logged  int64 // size of the log before this process
 }
 
 // Start runs etcd and returns when it answers a linearizable read. The first
@@ -45,12 +46,20 @@ func Start(tb testing.TB, opts ...Option) *Server {
 // etcd comes last.
 func New(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
+	s := newServer(tb, "etcdtest", opts)
+	s.check("choose ports", s.pickPorts())
+	return s
+}
+
+// newServer returns a server that is down and has no ports yet.
+func newServer(tb testing.TB, name string, opts []Option) *Server {
+	tb.Helper()
 	bin, err := etcdBinary(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &Server{tb: tb, opts: newOptions(opts), bin: bin, dir: filepath.Join(tb.TempDir(), "etcd")}
-	s.pickPorts()
+	dir := filepath.Join(tb.TempDir(), "etcd")
+	s := &Server{tb: tb, opts: newOptions(opts), bin: bin, name: name, dir: dir, token: dir}
 	tb.Cleanup(s.close)
 	return s
 }
@@ -77,53 +86,38 @@ func (s *Server) Running() bool {
 
 // Client returns a client of this server which logs nothing, reconnects within
 // a tenth of a second and is closed at the end of tb's test. It does not wait
-// for a connection. Each of change may alter the configuration.
+// for a connection. It has the certificates of [WithTLS] and the user of
+// [WithAuth]. Each of change may alter the configuration.
 func (s *Server) Client(tb testing.TB, change ...func(*clientv3.Config)) *clientv3.Client {
 	tb.Helper()
-	cfg := clientConfig(s.Endpoint())
-	for _, f := range change {
-		f(&cfg)
-	}
-	cli, err := clientv3.New(cfg)
-	if err != nil {
-		tb.Fatalf("etcdtest: create a client of %s: %v", s.Endpoint(), err)
-	}
-	tb.Cleanup(func() { _ = cli.Close() })
-	return cli
+	return testClient(tb, s.config(s.Endpoint()), change)
 }
 
-func clientConfig(endpoint string) clientv3.Config {
-	return clientv3.Config{
-		Endpoints:   []string{endpoint},
-		Logger:      zap.NewNop(),
-		DialOptions: quickReconnect(),
-	}
-}
-
-// startOnFreePorts tries other ports when somebody took the chosen ones.
+// startOnFreePorts is the first start.
 func (s *Server) startOnFreePorts() {
 	s.tb.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.start()
-	for i := 1; i < startAttempts && s.portTaken(err); i++ {
-		s.check("clear the folder of etcd", os.RemoveAll(s.dir))
-		s.pickPorts()
-		err = s.start()
-	}
-	s.check("start etcd", err)
+	s.check("start etcd", startOnFreePorts([]*Server{s}, s.pickPorts))
 }
 
-func (s *Server) pickPorts() {
-	s.tb.Helper()
-	var err error
-	if s.client, err = ports.address(); err == nil {
-		s.peer, err = ports.address()
+func (s *Server) pickPorts() (err error) {
+	if s.client, err = ports.address(); err != nil {
+		return err
 	}
-	if err != nil {
-		s.tb.Fatal(err)
-	}
+	s.peer, err = ports.address()
+	s.cluster = s.name + "=" + s.peerURL()
+	return err
 }
+
+func (s *Server) clientURL() string {
+	if s.opts.tls != nil {
+		return "https://" + s.client
+	}
+	return "http://" + s.client
+}
+
+func (s *Server) peerURL() string { return "http://" + s.peer }
 
 // check ends the test on an error, with the end of etcd's output.
 func (s *Server) check(doing string, err error) {

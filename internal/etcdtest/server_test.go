@@ -4,7 +4,6 @@
 package etcdtest
 
 import (
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 )
 
 func TestKillAndRestartKeepPortAndData(t *testing.T) {
+	t.Parallel()
 	srv := Start(t)
 	cli := srv.Client(t)
 	put(t, cli)
@@ -34,6 +34,7 @@ func TestKillAndRestartKeepPortAndData(t *testing.T) {
 }
 
 func TestStopAndRestart(t *testing.T) {
+	t.Parallel()
 	srv := Start(t, WithFsync())
 	put(t, srv.Client(t))
 	srv.Stop()
@@ -49,6 +50,7 @@ func TestStopAndRestart(t *testing.T) {
 }
 
 func TestWipeComesBackEmptyAsTheSameCluster(t *testing.T) {
+	t.Parallel()
 	srv := Start(t)
 	cli := srv.Client(t)
 	put(t, cli)
@@ -75,6 +77,7 @@ func TestWipeComesBackEmptyAsTheSameCluster(t *testing.T) {
 }
 
 func TestFreezeAndThaw(t *testing.T) {
+	t.Parallel()
 	srv := Start(t)
 	cli := srv.Client(t)
 	put(t, cli)
@@ -95,6 +98,7 @@ func TestFreezeAndThaw(t *testing.T) {
 }
 
 func TestNewIsDownUntilRestart(t *testing.T) {
+	t.Parallel()
 	srv := New(t)
 	if srv.Running() || !refused(srv.Endpoint()) {
 		t.Error("New started something")
@@ -105,6 +109,7 @@ func TestNewIsDownUntilRestart(t *testing.T) {
 }
 
 func TestServersAreClustersOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	ids := make(map[uint64]bool)
 	for range 2 {
 		resp, err := Start(t).Client(t).Get(t.Context(), key)
@@ -132,8 +137,9 @@ func TestOptionsReachEtcd(t *testing.T) {
 	}
 }
 
-func TestRestartWithAuthentication(t *testing.T) {
-	srv := Start(t)
+func TestRestartWithAuthenticationOfTheTest(t *testing.T) {
+	t.Parallel()
+	srv := Start(t, WithFlags("--bcrypt-cost=4"))
 	cli := srv.Client(t)
 	for _, step := range []func() error{
 		func() error { _, err := cli.UserAdd(t.Context(), "root", "secret"); return err },
@@ -151,31 +157,24 @@ func TestRestartWithAuthentication(t *testing.T) {
 
 // A stranger's etcd on the port must not be taken for our own.
 func TestRestartOnStrangersPortFails(t *testing.T) {
+	t.Parallel()
 	stranger := Start(t)
 	r := &recorder{TB: t}
 	srv := New(r)
 	srv.client = stranger.Endpoint()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		srv.Restart()
-	}()
-	<-done
+	inGoroutine(srv.Restart)
 	if !strings.Contains(r.text.String(), "address already in use") {
 		t.Errorf("Restart said %q, want that the port is taken", r.text.String())
 	}
 }
 
 func TestTakenPortIsReplaced(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"client", "peer"} {
 		t.Run(kind, func(t *testing.T) {
 			srv := New(t)
 			addr := map[string]string{"client": srv.client, "peer": srv.peer}[kind]
-			ln, err := net.Listen("tcp", addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = ln.Close() }()
+			defer occupy(t, addr)()
 			srv.startOnFreePorts()
 			put(t, srv.Client(t))
 			if srv.client == addr || srv.peer == addr {

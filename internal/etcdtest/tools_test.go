@@ -12,6 +12,7 @@ import (
 )
 
 func TestToolsAreFoundFromEverywhereInTheRepository(t *testing.T) {
+	t.Parallel()
 	tools, err := findTools()
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +31,7 @@ func TestToolsAreFoundFromEverywhereInTheRepository(t *testing.T) {
 }
 
 func TestForeignToolsFolderIsPassedOver(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "tools"), 0o700); err != nil {
 		t.Fatal(err)
@@ -43,6 +45,7 @@ func TestForeignToolsFolderIsPassedOver(t *testing.T) {
 }
 
 func TestCacheFolderFollowsThePins(t *testing.T) {
+	t.Parallel()
 	tools := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -88,6 +91,7 @@ func TestBuildIgnoresTheSettingsOfTheTests(t *testing.T) {
 }
 
 func TestEtcdctl(t *testing.T) {
+	t.Parallel()
 	srv := Start(t)
 	put(t, srv.Client(t))
 	out, err := exec.Command(Etcdctl(t), "--endpoints="+srv.Endpoint(), "get", "k").CombinedOutput()
