@@ -99,8 +99,12 @@ func (c *Cluster) pickPorts() error {
 func (c *Cluster) locked(f func()) {
 	for _, s := range c.members {
 		s.mu.Lock()
-		defer s.mu.Unlock()
 	}
+	defer func() {
+		for _, s := range c.members {
+			s.mu.Unlock()
+		}
+	}()
 	f()
 }
 

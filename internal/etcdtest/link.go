@@ -16,7 +16,7 @@ type link struct {
 	near net.Conn // to whoever dialled the proxy
 	far  net.Conn // to the target; nil for one that came into a black hole
 
-	lossy bool // lost bytes; guarded by the proxy's lock
+	lost Direction // where bytes were lost; guarded by the proxy's lock
 }
 
 func (l *link) close() {
@@ -44,8 +44,8 @@ func (p *Proxy) serve(ctx context.Context, near net.Conn) {
 		return
 	}
 	var ways sync.WaitGroup
-	ways.Go(func() { p.carry(l, l.far, l.near) })
-	ways.Go(func() { p.carry(l, l.near, l.far) })
+	ways.Go(func() { p.carry(l, ToTarget, l.far, newSource(l.near, ToTarget)) })
+	ways.Go(func() { p.carry(l, FromTarget, l.near, newSource(l.far, FromTarget)) })
 	ways.Wait()
 }
 
@@ -63,54 +63,56 @@ func (p *Proxy) open(ctx context.Context, near net.Conn) (*link, bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.mode == cut || (l.far == nil && p.mode == passing) {
+	if p.close == nil || (l.far == nil && p.lost != bothWays) {
 		l.close()
 		return nil, false
 	}
-	l.lossy = l.far == nil
+	if l.far == nil {
+		l.lost = bothWays
+	}
 	p.links[l] = struct{}{}
 	return l, true
 }
 
-// carry copies one direction of a link until it ends, and hands its end on.
-func (p *Proxy) carry(l *link, dst, src net.Conn) {
-	buf := make([]byte, 32<<10)
+// carry copies one direction of a link until it ends.
+func (p *Proxy) carry(l *link, way Direction, dst net.Conn, src *source) {
 	for {
-		n, err := src.Read(buf)
-		if (n > 0 || err != nil) && p.swallow(l) {
-			if err != nil {
-				return
-			}
-			continue
-		}
-		if n > 0 {
-			if _, werr := dst.Write(buf[:n]); werr != nil {
-				l.close()
-				return
-			}
+		piece, err := src.next()
+		if !p.swallow(l, way) && !p.frames.drops(src) {
+			l.pass(dst, piece, err)
 		}
 		if err != nil {
-			finish(l, dst, err)
 			return
 		}
 	}
 }
 
+// pass hands a piece on, and the end that came with it.
+func (l *link) pass(dst net.Conn, piece []byte, end error) {
+	if _, err := dst.Write(piece); err != nil {
+		l.close()
+		return
+	}
+	if end != nil {
+		finish(l, dst, end)
+	}
+}
+
 // swallow reports whether what was just read vanishes.
-func (p *Proxy) swallow(l *link) bool {
+func (p *Proxy) swallow(l *link, way Direction) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.mode != swallowing {
+	if p.lost&way == 0 {
 		return false
 	}
-	l.lossy = true
+	l.lost |= way
 	return true
 }
 
 func (p *Proxy) inBlackhole() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.mode == swallowing
+	return p.lost == bothWays
 }
 
 // finish passes an orderly end on as one, so that the other direction can still

@@ -111,6 +111,96 @@ func TestProxyOfNothingClosesConnections(t *testing.T) {
 	expectEnd(t, dial(t, NewProxy(t, addr).Addr()))
 }
 
+func TestOneWayIsLost(t *testing.T) {
+	t.Parallel()
+	srv := Start(t)
+	for name, c := range map[string]struct {
+		way     Direction
+		arrives int64
+	}{"requests": {ToTarget, 0}, "answers": {FromTarget, 1}} {
+		proxy := NewProxy(t, srv.Endpoint())
+		cli := srv.Client(t, Through(proxy))
+		get(t, cli) // connected
+		proxy.Blackhole(c.way)
+		ctx, cancel := context.WithTimeout(t.Context(), briefly)
+		if _, err := cli.Put(ctx, name, "v"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s lost: put = %v, want no answer", name, err)
+		}
+		cancel()
+		resp, err := srv.Client(t).Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Count != c.arrives {
+			t.Errorf("%s lost: etcd has %d keys of the put, want %d", name, resp.Count, c.arrives)
+		}
+		proxy.Restore()
+		get(t, cli)
+	}
+}
+
+func TestOneWayEndsConnectionsThatLostTheOther(t *testing.T) {
+	t.Parallel()
+	proxy := NewProxy(t, echoServer(t))
+	deaf, dumb := dial(t, proxy.Addr()), dial(t, proxy.Addr())
+	for _, conn := range []net.Conn{deaf, dumb} {
+		send(t, conn, "a")
+		expect(t, conn, "a")
+	}
+	proxy.Blackhole(FromTarget)
+	send(t, deaf, "b")
+	expectSilence(t, deaf)
+	proxy.Blackhole(ToTarget)
+	expectEnd(t, deaf) // its answer is lost, and answers pass again
+	send(t, dumb, "b")
+	expectSilence(t, dumb)
+	proxy.Blackhole(ToTarget, FromTarget)
+	send(t, dumb, "c")
+	expectSilence(t, dumb)
+	proxy.Restore()
+	expectEnd(t, dumb)
+}
+
+func TestHeldConnectionsWait(t *testing.T) {
+	t.Parallel()
+	proxy := NewProxy(t, echoServer(t))
+	before := dial(t, proxy.Addr())
+	send(t, before, "a")
+	expect(t, before, "a")
+	proxy.Hold()
+	held := []net.Conn{dial(t, proxy.Addr()), dial(t, proxy.Addr())}
+	for _, conn := range held {
+		send(t, conn, "b")
+		expectSilence(t, conn)
+	}
+	if n := proxy.Accepted(); n != 1 {
+		t.Errorf("%d connections accepted while others are held, want 1", n)
+	}
+	send(t, before, "c") // nothing happens to it
+	expect(t, before, "c")
+	proxy.Restore()
+	for _, conn := range held {
+		expect(t, conn, "b")
+	}
+	if n := proxy.Accepted(); n != 3 {
+		t.Errorf("%d connections accepted, want 3", n)
+	}
+}
+
+func TestCutEndsHeldConnections(t *testing.T) {
+	t.Parallel()
+	proxy := NewProxy(t, echoServer(t))
+	proxy.Hold()
+	first, second := dial(t, proxy.Addr()), dial(t, proxy.Addr())
+	proxy.Cut()
+	expectEnd(t, first)
+	expectEnd(t, second)
+	proxy.Hold() // listens again
+	if refused(proxy.Addr()) {
+		t.Error("a proxy that holds connections refuses them")
+	}
+}
+
 // echoServer sends back what it gets, until the test ends.
 func echoServer(t *testing.T) string {
 	t.Helper()
