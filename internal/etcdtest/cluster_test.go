@@ -81,6 +81,14 @@ func TestMembersAreOneCluster(t *testing.T) {
 	if len(ids) != 1 {
 		t.Errorf("%d cluster IDs, want 1", len(ids))
 	}
+	first, second := NewProxy(t, c.Endpoints()[0]), NewProxy(t, c.Endpoints()[1])
+	cli := c.Client(t, Through(first, second))
+	put(t, cli)
+	for _, p := range []*Proxy{first, second} {
+		p.Cut()
+		put(t, cli) // by the other
+		p.Restore()
+	}
 }
 
 func TestMembersTakenPortIsReplaced(t *testing.T) {
