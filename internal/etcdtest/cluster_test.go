@@ -86,7 +86,9 @@ func TestMembersAreOneCluster(t *testing.T) {
 	put(t, cli)
 	for _, p := range []*Proxy{first, second} {
 		p.Cut()
-		put(t, cli) // by the other
+		if got := get(t, cli); got != "v" { // a write would not be repeated
+			t.Errorf("value by way of the other proxy = %q, want v", got)
+		}
 		p.Restore()
 	}
 }
