@@ -33,13 +33,16 @@ func TestClusterOutlivesItsLeader(t *testing.T) {
 func TestFrozenLeaderIsReplaced(t *testing.T) {
 	t.Parallel()
 	c := StartCluster(t, 3, quickElections())
+	put(t, c.Client(t))
 	first := c.Leader()
 	c.Members()[first].Freeze()
 	if second := c.Leader(); second == first {
 		t.Errorf("member %d leads while it is frozen", first)
 	}
 	c.Members()[first].Thaw()
-	put(t, c.Members()[first].Client(t)) // it follows the new one
+	if got := get(t, c.Members()[first].Client(t)); got != "v" { // it follows the new one
+		t.Errorf("value on the member that was frozen = %q, want v", got)
+	}
 }
 
 func TestMajorityComesBackTogether(t *testing.T) {
