@@ -30,7 +30,7 @@ func TestAdvertisedAddress(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv(envAdvertiseIP, tt.ip)
 			t.Setenv(envAdvertisePort, tt.port)
-			got, err := advertise(t.Context(), utils.NewNetAddr("tcp", tt.listener), tt.configured, []string{"127.0.0.1:2379"})
+			got, _, err := advertise(t.Context(), utils.NewNetAddr("tcp", tt.listener), tt.configured, []string{"127.0.0.1:2379"})
 			if err != nil || got != tt.want {
 				t.Errorf("got %q, %v; want %q", got, err, tt.want)
 			}
@@ -45,7 +45,7 @@ func TestUnspecifiedAddressNeverReachesEtcd(t *testing.T) {
 	t.Setenv(envAdvertisePort, "")
 	for _, listener := range []string{"[::]:8888", "0.0.0.0:8888", ":8888"} {
 		for _, endpoints := range [][]string{{"127.0.0.1:2379"}, {"http://127.0.0.1:2379"}, {"no.such.host.invalid:2379"}, nil} {
-			got, err := advertise(t.Context(), utils.NewNetAddr("tcp", listener), "", endpoints)
+			got, _, err := advertise(t.Context(), utils.NewNetAddr("tcp", listener), "", endpoints)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestAddressThatIsTakenAsItIs(t *testing.T) {
 		"SkipListenAddr": {Addr: utils.NewNetAddr("tcp", "10.0.0.1:7"), SkipListenAddr: true},
 		"a Unix socket":  {Addr: utils.NewNetAddr("unix", "/run/echo.sock")},
 	} {
-		if got, err := r.advertised(info); err != nil || got != info.Addr.String() {
+		if got, _, err := r.advertised(t.Context(), info); err != nil || got != info.Addr.String() {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
