@@ -75,13 +75,7 @@ func (g *registration) enter(state RegistrationState, why error) {
 
 // over reports whether it is too late for the state.
 func (g *registration) over(state RegistrationState) bool {
-	switch g.state {
-	case Deregistered:
-		return true
-	case Leaving:
-		return state != Deregistered
-	}
-	return false
+	return g.state == Deregistered || g.state == Leaving && state != Deregistered
 }
 
 func (g *registration) logChange(before RegistrationState, s RegistrationStatus, why error) {

@@ -54,9 +54,17 @@ func (g *registration) wanted() target {
 // agree makes etcd hold the target, and tells those who wait for it.
 func (g *registration) agree(ctx context.Context, l *lease) error {
 	t := g.wanted()
-	if err := g.enact(ctx, l, t); err != nil {
-		return explained(err)
+	err := g.enact(ctx, l, t)
+	if err == nil {
+		g.reached(t)
 	}
+	if err == nil || errors.Is(err, errConflict) {
+		_ = g.forget(ctx, l.id) // what fails is tried again at the next look
+	}
+	return explained(err)
+}
+
+func (g *registration) reached(t target) {
 	g.enter(t.state(), nil)
 	g.mu.Lock()
 	if t.version > g.agreed {
@@ -70,8 +78,6 @@ func (g *registration) agree(ctx context.Context, l *lease) error {
 	default:
 		close(g.registered)
 	}
-	g.forget(ctx, l.id)
-	return nil
 }
 
 func (g *registration) enact(ctx context.Context, l *lease, t target) error {

@@ -56,7 +56,7 @@ func (r *Registry) attendLocked() {
 	if conn := r.cli.ActiveConnection(); conn != nil { // nil in a client without one
 		r.attend.running.Go(func() { r.watchConnection(ctx, conn) })
 	}
-	r.attend.running.Go(func() { watchClock(ctx, r.cfg.timing.tick, r.lookAll) })
+	r.attend.running.Go(func() { watchClock(ctx, r.cfg.timing.tick, time.Now, r.lookAll) })
 	if len(r.cfg.sources) > 0 {
 		r.attend.running.Go(func() { r.sampler.run(ctx, r) })
 	}
@@ -86,17 +86,17 @@ func (r *Registry) watchConnection(ctx context.Context, conn *grpc.ClientConn) {
 
 // watchClock calls jumped when the process has been stopped, the machine has
 // slept or its clock was set.
-func watchClock(ctx context.Context, tick time.Duration, jumped func()) {
+func watchClock(ctx context.Context, tick time.Duration, clock func() time.Time, jumped func()) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	last := time.Now()
+	last := clock()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		now := time.Now()
+		now := clock()
 		if gap(last, now) > tick+time.Second {
 			jumped()
 		}
