@@ -148,7 +148,9 @@ func (r *Registry) firstAnswer(g *registration, id registrationID) error {
 		g.log.Warn("etcd has not answered; registering in the background", "error", why)
 		return nil
 	}
-	r.take(id)
+	if r.take(id, g) == nil {
+		return nil // deregistered meanwhile
+	}
 	g.halt(retryBase)
 	g.enter(Deregistered, nil)
 	r.gone(g)
@@ -156,15 +158,16 @@ func (r *Registry) firstAnswer(g *registration, id registrationID) error {
 }
 
 // take removes a registration from those that are wanted; nil if there is
-// none. It is followed by gone.
-func (r *Registry) take(id registrationID) *registration {
+// none, or not the one that is meant. It is followed by gone.
+func (r *Registry) take(id registrationID, meant *registration) *registration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g := r.regs[id]
-	if g != nil {
-		delete(r.regs, id)
-		r.leaving[g] = struct{}{}
+	if g == nil || meant != nil && g != meant {
+		return nil
 	}
+	delete(r.regs, id)
+	r.leaving[g] = struct{}{}
 	return g
 }
 
@@ -190,7 +193,7 @@ func (r *Registry) Deregister(info *registry.Info) error {
 	if info == nil || info.Addr == nil {
 		return nil
 	}
-	if g := r.take(idOf(info)); g != nil {
+	if g := r.take(idOf(info), nil); g != nil {
 		r.end(g)
 	}
 	return nil
