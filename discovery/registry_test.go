@@ -6,6 +6,7 @@ package discovery
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,7 +149,7 @@ func TestLeavingIsAnnouncedBeforeTheKeyGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []string
-	for len(seen) < 2 {
+	for !slices.Contains(seen, "deleted") {
 		for _, ev := range (<-watch).Events {
 			rec, _ := decodeRecord(ev.Kv.Value)
 			if ev.Type == clientv3.EventTypeDelete {
