@@ -176,12 +176,4 @@ func (g *registration) sleep(ctx context.Context, l *lease, d time.Duration, con
 }
 
 // look wakes the loop.
-func (g *registration) look() { signal(g.wake) }
-
-// signal fills a channel with room for one.
-func signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+func (g *registration) look() { wake(g.wake) }

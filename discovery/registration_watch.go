@@ -43,12 +43,12 @@ func (g *registration) followKey(ctx context.Context, lease clientv3.LeaseID) er
 			return err
 		}
 		if resp.Created {
-			signal(g.foreign)
+			wake(g.foreign)
 		}
 		if !g.hasForeign(resp.Events, lease) {
 			continue
 		}
-		signal(g.foreign)
+		wake(g.foreign)
 		// One who keeps changing it does not keep us busy. The first change is
 		// answered at once.
 		pause(ctx, retryBase, nil)

@@ -59,17 +59,17 @@ func TestOneOfSeveralServersLeaves(t *testing.T) {
 	}
 }
 
-type keyState struct{ lease, revision int64 }
+type keyInEtcd struct{ lease, revision int64 }
 
-func keysUnder(t *testing.T, cli *clientv3.Client) map[string]keyState {
+func keysUnder(t *testing.T, cli *clientv3.Client) map[string]keyInEtcd {
 	t.Helper()
 	resp, err := cli.Get(t.Context(), "fairway/", clientv3.WithPrefix())
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := make(map[string]keyState)
+	keys := make(map[string]keyInEtcd)
 	for _, kv := range resp.Kvs {
-		keys[string(kv.Key)] = keyState{kv.Lease, kv.ModRevision}
+		keys[string(kv.Key)] = keyInEtcd{kv.Lease, kv.ModRevision}
 	}
 	return keys
 }
