@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/kitex/pkg/registry"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -105,4 +106,37 @@ func TestResolverMetrics(t *testing.T) {
 	if got := collected(t, reader); len(got) != 0 {
 		t.Errorf("after Close there is still %v", got)
 	}
+}
+
+func TestRegistryMetrics(t *testing.T) {
+	t.Parallel()
+	s := etcdtest.Start(t)
+	reader := metric.NewManualReader()
+	reg := testRegistry(t, s.Client(t), WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
+	for _, info := range []*registry.Info{infoOf("echo", "127.0.0.1:1001", 1), infoOf("echo", "127.0.0.1:1002", 1), infoOf("other", "127.0.0.1:1003", 1)} {
+		if err := reg.Register(info); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(want ...string) {
+		t.Helper()
+		var got []string
+		waitFor(t, "the metrics are as they should be", func() bool {
+			got = collected(t, reader)
+			return slices.Equal(got, want)
+		})
+	}
+	expect("fairway.registry.lease.ttl_left{fairway.prefix=fairway,fairway.service=echo} s",
+		"fairway.registry.lease.ttl_left{fairway.prefix=fairway,fairway.service=other} s",
+		"fairway.registry.registrations{fairway.prefix=fairway,fairway.service=echo,fairway.state=registered} 2",
+		"fairway.registry.registrations{fairway.prefix=fairway,fairway.service=other,fairway.state=registered} 1")
+	if err := reg.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect("fairway.registry.lease.ttl_left{fairway.prefix=fairway,fairway.service=echo} s",
+		"fairway.registry.lease.ttl_left{fairway.prefix=fairway,fairway.service=other} s",
+		"fairway.registry.registrations{fairway.prefix=fairway,fairway.service=echo,fairway.state=draining} 2",
+		"fairway.registry.registrations{fairway.prefix=fairway,fairway.service=other,fairway.state=draining} 1")
+	_ = reg.Close()
+	expect()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cloudwego/kitex/pkg/registry"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
 )
@@ -31,6 +32,7 @@ type Registry struct {
 	cli     *clientv3.Client
 	cfg     *registryConfig
 	notify  *notifier
+	metrics metric.Registration
 	delay   sharedDelay
 	attend  attendants
 	sampler sampler
@@ -60,7 +62,7 @@ func NewRegistry(cli *clientv3.Client, opts ...RegistryOption) (*Registry, error
 	if err != nil {
 		return nil, err
 	}
-	return &Registry{
+	r := &Registry{
 		cli:     cli,
 		cfg:     cfg,
 		notify:  newNotifier(cfg.onStatus),
@@ -68,7 +70,11 @@ func NewRegistry(cli *clientv3.Client, opts ...RegistryOption) (*Registry, error
 		regs:    make(map[registrationID]*registration),
 		leaving: make(map[*registration]struct{}),
 		wishes:  make(map[string]wish),
-	}, nil
+	}
+	if r.metrics, err = observeRegistry(r, cfg.meterProvider); err != nil {
+		return nil, fault.Invalid("WithMeterProvider", "%w", err)
+	}
+	return r, nil
 }
 
 // String is what Kitex prints of the registry.
@@ -227,4 +233,5 @@ func (r *Registry) shut() {
 	all.Wait()
 	r.attend.end()
 	r.notify.wait()
+	_ = r.metrics.Unregister() // the SDK never fails here
 }
