@@ -38,7 +38,13 @@ type Server struct {
 // several servers, the second time may hit one of those.
 func Start(tb testing.TB, opts ...server.Option) *Server {
 	tb.Helper()
-	listener := &tracked{Listener: listen(tb)}
+	return StartAt(tb, "127.0.0.1:0", opts...)
+}
+
+// StartAt is Start at an address, such as that of a server that was stopped.
+func StartAt(tb testing.TB, address string, opts ...server.Option) *Server {
+	tb.Helper()
+	listener := &tracked{Listener: listen(tb, address)}
 	s := start(tb, listener, append([]server.Option{
 		server.WithTransServerFactory(gonet.NewTransServerFactory()),
 		server.WithTransHandlerFactory(gonet.NewSvrTransHandlerFactory()),
@@ -51,12 +57,12 @@ func Start(tb testing.TB, opts ...server.Option) *Server {
 // Stop it, by ending the test, while the process does little else.
 func StartStreaming(tb testing.TB, opts ...server.Option) *Server {
 	tb.Helper()
-	return start(tb, listen(tb), opts)
+	return start(tb, listen(tb, "127.0.0.1:0"), opts)
 }
 
-func listen(tb testing.TB) net.Listener {
+func listen(tb testing.TB, address string) net.Listener {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		tb.Fatal(err)
 	}
