@@ -150,21 +150,29 @@ func liveDrained(t *testing.T) kdiscovery.Result {
 	return result(key)
 }
 
+// way is one way to use a balancer.
+type way struct {
+	*testing.T
+
+	lb    *Balancer
+	suite bool
+}
+
 // everyWay runs a test for each policy, with the suite and without.
-func everyWay(t *testing.T, f func(t *testing.T, lb *Balancer, suite bool)) {
+func everyWay(t *testing.T, f func(t way)) {
 	t.Helper()
 	for _, policy := range Policies() {
 		for _, suite := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/suite=%v", policy, suite), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { f(t, mustNew(t, policy), suite) })
+				synctest.Test(t, func(t *testing.T) { f(way{T: t, lb: mustNew(t, policy), suite: suite}) })
 			})
 		}
 	}
 }
 
 func TestDeadInstanceIsTriedEverMoreSeldomAndUsedAgainWhenItIsBack(t *testing.T) {
-	everyWay(t, func(t *testing.T, lb *Balancer, suite bool) {
-		n := newNetwork(lb, result("r", 1, 1, 1, 1), suite)
+	everyWay(t, func(t way) {
+		n := newNetwork(t.lb, result("r", 1, 1, 1, 1), t.suite)
 		n.run(t.Context(), 4, time.Second)
 		n.take("i2:80")
 		n.set(true, "i2:80")
@@ -189,7 +197,7 @@ func TestDeadInstanceIsTriedEverMoreSeldomAndUsedAgainWhenItIsBack(t *testing.T)
 		if used := len(n.take("i2:80")); used < 20 { // 40 are its share
 			t.Errorf("%d of 160 calls after it is back", used)
 		}
-		if !suite { // where it shows in time only that the trial was answered
+		if !t.suite { // where it shows in time only that the trial was answered
 			n.run(t.Context(), 4, 35*time.Second)
 			n.take("i2:80")
 		}
@@ -227,8 +235,8 @@ func TestFailureSoonAfterAnUnseenTrialGrowsOn(t *testing.T) {
 }
 
 func TestTrialThatHangsHoldsUpNobodyElse(t *testing.T) {
-	everyWay(t, func(t *testing.T, lb *Balancer, suite bool) {
-		n := newNetwork(lb, result("r", 1, 1), suite)
+	everyWay(t, func(t way) {
+		n := newNetwork(t.lb, result("r", 1, 1), t.suite)
 		n.set(true, "i0:80")
 		n.run(t.Context(), 4, 500*time.Millisecond)
 		time.Sleep(time.Second)
@@ -280,9 +288,9 @@ func TestTrialOfWhichNothingIsHeardIsRepeated(t *testing.T) {
 }
 
 func TestWhereAllAreAsidePicksGoToThem(t *testing.T) {
-	everyWay(t, func(t *testing.T, lb *Balancer, suite bool) {
-		n := newNetwork(lb, result("r", 1, 1, 1, 1, 1, 1, 1, 1), suite)
-		all := slices.Collect(maps.Keys(shares(t, lb, n.res, 1000)))
+	everyWay(t, func(t way) {
+		n := newNetwork(t.lb, result("r", 1, 1, 1, 1, 1, 1, 1, 1), t.suite)
+		all := slices.Collect(maps.Keys(shares(t.T, t.lb, n.res, 1000)))
 		n.set(true, all...)
 		if n.run(t.Context(), 1, 100*time.Second) == 0 {
 			t.Fatal("a call has succeeded")
@@ -349,14 +357,14 @@ func TestWhoIsAsideCostsOthersNothing(t *testing.T) {
 		})
 	})
 	t.Run("counts end", func(t *testing.T) {
-		everyWay(t, func(t *testing.T, lb *Balancer, suite bool) {
-			n := newNetwork(lb, result("r", 1, 1, 1), suite)
+		everyWay(t, func(t way) {
+			n := newNetwork(t.lb, result("r", 1, 1, 1), t.suite)
 			n.set(true, "i0:80", "i1:80")
 			n.run(t.Context(), 16, 5*time.Second)
 			n.set(true, "i2:80")
 			n.run(t.Context(), 16, 5*time.Second)
-			for address, node := range lb.core.find("r").nodes {
-				if got := node.active(); got != 0 && lb.core.counts {
+			for address, node := range t.lb.core.find("r").nodes {
+				if got := node.active(); got != 0 && t.lb.core.counts {
 					t.Errorf("%s: %d calls in flight after all have ended", address, got)
 				}
 			}
@@ -365,19 +373,19 @@ func TestWhoIsAsideCostsOthersNothing(t *testing.T) {
 }
 
 func TestListThatChangesKeepsWhoIsAside(t *testing.T) {
-	everyWay(t, func(t *testing.T, lb *Balancer, suite bool) {
-		n := newNetwork(lb, result("r", 1, 1, 1), suite)
+	everyWay(t, func(t way) {
+		n := newNetwork(t.lb, result("r", 1, 1, 1), t.suite)
 		n.set(true, "i1:80")
 		n.run(t.Context(), 4, 250*time.Millisecond)
 		n.take("i1:80")
 		n.res = result("r", 1, 1, 1, 1)
-		lb.Rebalance(kdiscovery.Change{Result: n.res})
+		t.lb.Rebalance(kdiscovery.Change{Result: n.res})
 		n.run(t.Context(), 4, 700*time.Millisecond)
 		if dials := n.take("i1:80"); len(dials) > 0 {
 			t.Errorf("dialled %d times within the second", len(dials))
 		}
 		n.res = result("r", 1, 0, 0, 0) // the only one that serves has to be well
-		lb.Rebalance(kdiscovery.Change{Result: n.res})
+		t.lb.Rebalance(kdiscovery.Change{Result: n.res})
 		if got := n.call(withKey(t.Context(), "k")); got != "i0:80" {
 			t.Errorf("picked %q", got)
 		}

@@ -41,11 +41,19 @@ func (s *service) choose(ctx context.Context, request any, attempt *pick.Attempt
 	}
 	skip := t.skipsOf(rpcinfo.GetRPCInfo(ctx), attempt)
 	c := t.chooser.choose(hash, skip)
+	if c == nil || s.someAside.Load() {
+		return s.chooseAgain(hash, c, skip, attempt, t)
+	}
+	return c, skip, nil
+}
+
+// chooseAgain is for the rare cases: nobody was found, or somebody is aside.
+func (s *service) chooseAgain(hash uint64, c *candidate, skip *skips, attempt *pick.Attempt, t *table) (*candidate, *skips, error) {
 	if c == nil && skip != nil { // the others are aside, or the policy knows a later list than this table
 		skip = nil
 		c = t.chooser.choose(hash, nil)
 	}
-	if c != nil && s.isAside(c) {
+	if c != nil && c.node.aside.Load() != nil {
 		c, skip = s.chooseAround(hash, c, skip, attempt, t)
 	}
 	if c == nil {

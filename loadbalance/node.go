@@ -71,7 +71,7 @@ func (n *node) Done(o pick.Outcome, aside bool) {
 func (n *node) failed(o pick.Outcome, wasAside bool) {
 	now := time.Now()
 	before := n.aside.Load()
-	level := 0
+	var level int
 	switch {
 	case before == nil && o == pick.NoConnection:
 		level = n.unseen.Load().next(now)
