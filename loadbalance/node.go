@@ -91,8 +91,9 @@ func (n *node) failed(o pick.Outcome, wasAside bool) {
 }
 
 // claim lets one call through when the delay is over. It is true for that call,
-// and for every call if the node has come back. What becomes of it is unseen
-// unless an instance middleware tells.
+// and for every call if the node has come back: by an answer, or since of an
+// unseen trial no failure has shown. The call's own end is unseen unless an
+// instance middleware tells.
 func (n *node) claim(unseen bool) bool {
 	before, now := n.aside.Load(), time.Now()
 	switch {

@@ -133,7 +133,6 @@ func (s *service) catchUp() {
 		case s.view != nil && s.view.Closed():
 			s.core.drop(s)
 		case !s.gone.Load():
-			s.settle()
 			s.refresh()
 		}
 		if s.pending.CompareAndSwap(seen, 0) {

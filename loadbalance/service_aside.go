@@ -34,19 +34,6 @@ func (s *service) setBack(n *node) {
 	s.changed()
 }
 
-// settle takes unseen trials of which no failure has shown for successes.
-func (s *service) settle() {
-	t, now := s.table.Load(), time.Now()
-	if t == nil || !s.someAside.Load() {
-		return
-	}
-	for _, c := range t.list {
-		if a := c.node.aside.Load(); a != nil && a.trial && a.unseen && a.due(now) {
-			c.node.back(a, a)
-		}
-	}
-}
-
 // noteAside stops picks from looking out when nobody is aside. It looks twice:
 // who is set aside in between has raised the flag, or is seen. Callers hold mu.
 func (s *service) noteAside() {
