@@ -429,3 +429,36 @@ func TestAttemptsOfWhichTheSuiteTellsAreNotCountedByTheirRetry(t *testing.T) {
 		t.Fatal("no call")
 	}
 }
+
+func TestTableLeavesSomebodyToChooseHoweverNodesComeAndGo(t *testing.T) {
+	lb := mustNew(t, WeightedRandom)
+	_ = call(t.Context(), lb, result("r", 1, 1))
+	s := lb.core.find("r")
+	nodes := []*node{s.nodes["i0:80"], s.nodes["i1:80"]}
+	done := make(chan struct{})
+	var toggling sync.WaitGroup
+	toggling.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+				nodes[i%2].aside.Store(asideAfter(1, time.Now()))
+				nodes[1-i%2].aside.Store(nil)
+				nodes[1-i%2].aside.Store(asideAfter(1, time.Now()))
+				nodes[i%2].aside.Store(nil)
+			}
+		}
+	})
+	for range 20000 {
+		s.mu.Lock()
+		table := s.newTable(s.table.Load().nodes, nil, s.table.Load())
+		s.mu.Unlock()
+		if table.chooser.choose(0, nil) == nil {
+			t.Error("a table without anybody to choose")
+			break
+		}
+	}
+	close(done)
+	toggling.Wait()
+}

@@ -46,11 +46,7 @@ func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table
 			t.servingCount++
 		}
 	}
-	now := time.Now()
-	t.aside, t.allAside = countAside(t.list), allOut(t.list, now)
-	for _, c := range t.list {
-		c.out = !t.allAside && c.node.isOut(now)
-	}
+	t.leaveOut(time.Now())
 	var before chooser
 	if prev != nil {
 		before = prev.chooser
@@ -65,6 +61,22 @@ func (t *table) none() error {
 		return ErrEmpty
 	}
 	return ErrAllDrained
+}
+
+// leaveOut takes those who are aside out of the choice, unless all are. Each node
+// is looked at once, since calls set them aside meanwhile: who serves and is not
+// out must be in the choice.
+func (t *table) leaveOut(now time.Time) {
+	t.aside, t.allAside = countAside(t.list), t.servingCount > 0
+	for _, c := range t.list {
+		c.out = c.node.isOut(now)
+		t.allAside = t.allAside && (c.out || !c.serving)
+	}
+	if t.allAside {
+		for _, c := range t.list {
+			c.out = false
+		}
+	}
 }
 
 // lists reports whether the table was built from these nodes.
