@@ -62,7 +62,7 @@ func TestNewRecordsAreReadByOldConsumers(t *testing.T) {
 	f.provider(t, member{Library: fairway}, advertiseIP+"=::1", advertisePort+"=1")
 	f.registered(t, 4)
 
-	rest := `,"state":"serving","instance":"ID","started_at":"TIME"}`
+	rest := `,"state":"serving","instance":"ID","started_at":"TIME","ttl":"10s"}`
 	wantValues := map[string]string{
 		plain:         `{"network":"tcp","address":"` + plain + `","weight":10,"tags":null` + rest,
 		tagged:        `{"network":"tcp","address":"` + tagged + `","weight":20,"tags":{"zone":"a"}` + rest,
