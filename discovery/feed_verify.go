@@ -108,7 +108,7 @@ func (v *verifier) judge(found finding) error {
 		return found.err
 	case found.err != nil:
 		v.next = v.after(brokenAfter)
-		return nil
+		return nil //nolint:nilerr // no answer is no difference
 	case time.Since(v.heard) > silentWatch:
 		return errWatchSilent
 	}
