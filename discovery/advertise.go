@@ -22,27 +22,29 @@ const (
 
 // advertise finds host:port under which consumers reach a listener: what is
 // configured, then the environment, then the listener's own address, in which
-// an unspecified host is replaced by the one that routes to etcd.
-func advertise(ctx context.Context, listener net.Addr, configured string, endpoints []string) (string, error) {
+// an unspecified host is replaced by the one that routes to etcd. It is not
+// certain where no route to etcd was found, for etcd's name may not resolve yet.
+func advertise(ctx context.Context, listener net.Addr, configured string, endpoints []string) (address string, certain bool, err error) {
 	host, port, err := net.SplitHostPort(listener.String())
 	if err != nil {
-		return "", fault.Invalid("registry.Info", "Addr: %w", err)
+		return "", false, fault.Invalid("registry.Info", "Addr: %w", err)
 	}
 	if env := os.Getenv(envAdvertisePort); env != "" {
 		port = env
 	}
+	certain = true
 	switch {
 	case configured != "":
 		if h, p, err := net.SplitHostPort(configured); err == nil {
-			return net.JoinHostPort(h, p), nil
+			return net.JoinHostPort(h, p), true, nil
 		}
 		host = strings.Trim(configured, "[]")
 	case os.Getenv(envAdvertiseIP) != "":
 		host = strings.Trim(os.Getenv(envAdvertiseIP), "[]")
 	case isUnspecified(host):
-		host = routableHost(ctx, endpoints)
+		host, certain = routableHost(ctx, endpoints)
 	}
-	return net.JoinHostPort(host, port), nil
+	return net.JoinHostPort(host, port), certain, nil
 }
 
 func isUnspecified(host string) bool {
@@ -52,25 +54,26 @@ func isUnspecified(host string) bool {
 
 // routableHost is the local address that routes to etcd; where etcd is on this
 // host, the first address of an interface that is up; loopback only where
-// there is no other.
-func routableHost(ctx context.Context, endpoints []string) string {
+// there is no other. It is certain if a route to etcd was found.
+func routableHost(ctx context.Context, endpoints []string) (host string, certain bool) {
 	var loopback net.IP
 	for _, endpoint := range endpoints {
 		ip := routeTo(ctx, endpoint)
 		if ip != nil && !ip.IsLoopback() {
-			return ip.String()
+			return ip.String(), true
 		}
 		if loopback == nil {
 			loopback = ip
 		}
 	}
+	certain = loopback != nil
 	if ip := interfaceIP(); ip != nil {
-		return ip.String()
+		return ip.String(), certain
 	}
 	if loopback == nil {
 		loopback = net.IPv4(127, 0, 0, 1)
 	}
-	return loopback.String()
+	return loopback.String(), certain
 }
 
 // routeTo asks the routing table for the source address towards an endpoint;

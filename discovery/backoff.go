@@ -47,3 +47,11 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) (woken bo
 func jittered(d time.Duration) time.Duration {
 	return d - d/5 + rand.N(2*d/5+1)
 }
+
+// wake gives a channel with room for one a value, unless it has one.
+func wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

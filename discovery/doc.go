@@ -12,6 +12,10 @@
 //	reg, err := discovery.NewRegistry(etcdClient)
 //	svr := echo.NewServer(handler, server.WithSuite(middleware.NewServerSuite(reg, "echo")))
 //
+// While it runs, [Registry.SetWeight], [Registry.SetTags], [Registry.Drain] and
+// [Registry.Undrain] change what it wants, and [Registry.Status] tells how far
+// etcd agrees.
+//
 // A consumer keeps a [Resolver] and hands it to its Kitex clients. The resolver
 // holds one feed per service that is used: it lists the service once, watches
 // it from then on, and publishes each change as an immutable [Snapshot]. It

@@ -146,12 +146,7 @@ func (f *feed) follow(ctx context.Context, retry *backoff) error {
 }
 
 // reconnected has the feed compare itself with etcd soon.
-func (f *feed) reconnected() {
-	select {
-	case f.recheck <- struct{}{}:
-	default:
-	}
-}
+func (f *feed) reconnected() { wake(f.recheck) }
 
 // interrupted notes that the watch or list failed; the last known instances
 // stay, or those on disk take their place if there has been no list yet.

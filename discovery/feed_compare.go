@@ -5,7 +5,6 @@ package discovery
 
 import (
 	"errors"
-	"io/fs"
 	"time"
 )
 
@@ -30,7 +29,7 @@ func (f *feed) baseline() *savedService {
 		return nil
 	}
 	saved, err := f.disk.result()
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, ErrInvalidSnapshot) { // a disk that fails is told of when it is needed, or written to
 		return saved
 	}
 	f.mu.Lock()

@@ -76,8 +76,8 @@ func connected(t *testing.T, endpoint string) *clientv3.Client {
 	return cli
 }
 
-// fill registers n instances, in few requests.
-func fill(t *testing.T, cli *clientv3.Client, n int) {
+// putMany registers n instances, in few requests.
+func putMany(t *testing.T, cli *clientv3.Client, n int) {
 	t.Helper()
 	const batch = 100
 	for from := 0; from < n; from += batch {
@@ -120,7 +120,7 @@ func TestServiceOfFiveThousand(t *testing.T) {
 	const n = 5000
 	s := etcdtest.Start(t)
 	direct := s.Client(t)
-	fill(t, direct, n)
+	putMany(t, direct, n)
 	p := etcdtest.NewProxy(t, s.Endpoint())
 	reads := &readings{}
 	cli, err := Dial(EtcdConfig{

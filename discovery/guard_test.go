@@ -231,7 +231,7 @@ func TestOneServerUnderTwoNamesIsNotItsOwnRival(t *testing.T) {
 	s := etcdtest.Start(t)
 	cli := s.Client(t)
 	l := listener(t)
-	both := strings.Replace(value(l.Addr().String(), 10), "{", `{"instance":"p1",`, 1)
+	both := strings.Replace(value(l.Addr().String(), 10), "{", `{"instance":"`+newInstanceID()+`",`, 1)
 	keys := []string{"fairway/one/" + l.Addr().String(), "fairway/two/" + l.Addr().String()}
 	for _, key := range keys {
 		put(t, cli, key, both)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -14,12 +15,13 @@ import (
 
 // lease is one lease that is being kept alive.
 type lease struct {
-	id     clientv3.LeaseID
-	ttl    time.Duration
-	lost   chan struct{} // closed when etcd no longer answers for the lease
-	lessor clientv3.Lease
-	cancel context.CancelFunc
-	ended  chan struct{}
+	id      clientv3.LeaseID
+	ttl     time.Duration
+	expires atomic.Pointer[time.Time] // by etcd's last answer
+	lost    chan struct{}             // closed when etcd no longer answers for the lease
+	lessor  clientv3.Lease
+	cancel  context.CancelFunc
+	ended   chan struct{}
 }
 
 // newLease grants a lease and keeps it alive until it is closed or lost. It
@@ -38,8 +40,8 @@ func newLease(ctx context.Context, cli *clientv3.Client, ttl time.Duration) (*le
 func grant(ctx context.Context, lessor clientv3.Lease, ttl time.Duration) (*lease, error) {
 	grantCtx, cancelGrant := context.WithTimeout(ctx, requestTimeout)
 	defer cancelGrant()
-	seconds := int64((ttl + time.Second - 1) / time.Second)
-	granted, err := lessor.Grant(grantCtx, seconds)
+	asked := time.Now()
+	granted, err := lessor.Grant(grantCtx, int64(wholeSeconds(ttl)/time.Second))
 	if err != nil {
 		return nil, fmt.Errorf("grant a lease: %w", err)
 	}
@@ -57,8 +59,14 @@ func grant(ctx context.Context, lessor clientv3.Lease, ttl time.Duration) (*leas
 		cancel: cancel,
 		ended:  make(chan struct{}),
 	}
+	l.answered(asked, granted.TTL)
 	go l.drain(answers)
 	return l, nil
+}
+
+// wholeSeconds rounds up to what etcd counts in.
+func wholeSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
 }
 
 // drain reads etcd's answers until their channel closes, which is all that
@@ -66,9 +74,18 @@ func grant(ctx context.Context, lessor clientv3.Lease, ttl time.Duration) (*leas
 func (l *lease) drain(answers <-chan *clientv3.LeaseKeepAliveResponse) {
 	defer close(l.ended)
 	defer close(l.lost)
-	for range answers {
+	for a := range answers {
+		l.answered(time.Now(), a.TTL)
 	}
 }
+
+func (l *lease) answered(at time.Time, seconds int64) {
+	expires := at.Add(time.Duration(seconds) * time.Second)
+	l.expires.Store(&expires)
+}
+
+// left is how long the lease lives without a further answer.
+func (l *lease) left() time.Duration { return max(0, time.Until(*l.expires.Load())) }
 
 // close stops keeping the lease alive; it does not revoke it.
 func (l *lease) close() {

@@ -22,6 +22,7 @@ const Version = "0.1.0"
 const (
 	keyService  = attribute.Key("fairway.service")
 	keyResolver = attribute.Key("fairway.resolver")
+	keyPrefix   = attribute.Key("fairway.prefix")
 	keyState    = attribute.Key("fairway.state")
 	keySource   = attribute.Key("fairway.snapshot.source")
 	keyCause    = attribute.Key("fairway.relist.cause")

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"go.opentelemetry.io/otel/sdk/metric"
+	"github.com/cloudwego/kitex/pkg/registry"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/fairway-rpc/fairway/internal/etcdtest"
@@ -18,7 +19,7 @@ import (
 
 // collected is each data point as "name{attributes} value", ordered; ages are
 // left out of the values.
-func collected(t *testing.T, reader metric.Reader) []string {
+func collected(t *testing.T, reader sdkmetric.Reader) []string {
 	t.Helper()
 	var data metricdata.ResourceMetrics
 	if err := reader.Collect(context.WithoutCancel(t.Context()), &data); err != nil {
@@ -62,7 +63,7 @@ func point[N int64 | float64](name string, p metricdata.DataPoint[N], value stri
 	var attrs []string
 	for _, kv := range p.Attributes.ToSlice() {
 		if kv.Key != keyResolver {
-			attrs = append(attrs, string(kv.Key)+"="+kv.Value.Emit())
+			attrs = append(attrs, string(kv.Key)+"="+kv.Value.String())
 		}
 	}
 	return fmt.Sprintf("%s{%s} %s", name, strings.Join(attrs, ","), value)
@@ -74,8 +75,8 @@ func TestResolverMetrics(t *testing.T) {
 	f := newFleet(t, s.Client(t), 3)
 	put(t, f.cli, "fairway/echo/bad", "{")
 	last := put(t, f.cli, "fairway/_rules/echo/*", `{"tags":{"a":"b"}}`)
-	reader := metric.NewManualReader()
-	r := testResolver(t, f.cli, WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
+	reader := sdkmetric.NewManualReader()
+	r := testResolver(t, f.cli, WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	known(t, r, "echo", 3, 0)
 	_ = f.list[2].Close()
 	for i := range f.list {
@@ -105,4 +106,37 @@ func TestResolverMetrics(t *testing.T) {
 	if got := collected(t, reader); len(got) != 0 {
 		t.Errorf("after Close there is still %v", got)
 	}
+}
+
+func TestRegistryMetrics(t *testing.T) {
+	t.Parallel()
+	s := etcdtest.Start(t)
+	reader := sdkmetric.NewManualReader()
+	reg := testRegistry(t, s.Client(t), WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
+	for _, info := range []*registry.Info{infoOf("echo", "127.0.0.1:1001", 1), infoOf("echo", "127.0.0.1:1002", 1), infoOf("other", "127.0.0.1:1003", 1)} {
+		if err := reg.Register(info); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(want ...string) {
+		t.Helper()
+		var got []string
+		waitFor(t, "the metrics are as they should be", func() bool {
+			got = collected(t, reader)
+			return slices.Equal(got, want)
+		})
+	}
+	expect("fairway.registry.lease.ttl_left{fairway.prefix=fairway,fairway.service=echo} s",
+		"fairway.registry.lease.ttl_left{fairway.prefix=fairway,fairway.service=other} s",
+		"fairway.registry.registrations{fairway.prefix=fairway,fairway.service=echo,fairway.state=registered} 2",
+		"fairway.registry.registrations{fairway.prefix=fairway,fairway.service=other,fairway.state=registered} 1")
+	if err := reg.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect("fairway.registry.lease.ttl_left{fairway.prefix=fairway,fairway.service=echo} s",
+		"fairway.registry.lease.ttl_left{fairway.prefix=fairway,fairway.service=other} s",
+		"fairway.registry.registrations{fairway.prefix=fairway,fairway.service=echo,fairway.state=draining} 2",
+		"fairway.registry.registrations{fairway.prefix=fairway,fairway.service=other,fairway.state=draining} 1")
+	_ = reg.Close()
+	expect()
 }

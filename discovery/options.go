@@ -34,10 +34,14 @@ type common struct {
 
 type registryConfig struct {
 	common
-	ttl        time.Duration
-	advertise  string
-	drainDelay time.Duration
-	failFast   bool
+	ttl         time.Duration
+	advertise   string
+	drainDelay  time.Duration
+	failFast    bool
+	hideDrained bool
+	sources     []*weightSource
+	onStatus    func(RegistrationStatus)
+	timing      timing
 }
 
 type resolverConfig struct {
@@ -86,7 +90,7 @@ func newCommon() common {
 }
 
 func newRegistryConfig(opts []RegistryOption) (*registryConfig, error) {
-	c := &registryConfig{common: newCommon(), ttl: DefaultTTL, drainDelay: -1}
+	c := &registryConfig{common: newCommon(), drainDelay: -1, timing: defaultTiming}
 	for _, o := range opts {
 		if o == nil {
 			continue
@@ -97,6 +101,13 @@ func newRegistryConfig(opts []RegistryOption) (*registryConfig, error) {
 	}
 	if c.drainDelay < 0 {
 		c.drainDelay = defaultDrainDelay(c.keys)
+	}
+	if c.ttl == 0 {
+		ttl, err := defaultTTL()
+		if err != nil {
+			return nil, err
+		}
+		c.ttl = ttl
 	}
 	return c, nil
 }

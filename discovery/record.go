@@ -46,7 +46,9 @@ type record struct {
 	Instance  string            `json:"instance,omitempty"`
 	StartedAt time.Time         `json:"started_at,omitzero"`
 	WarmUp    duration          `json:"warmup,omitempty"`
-	TTL       duration          `json:"ttl,omitempty"` // of the lease
+	// TTL is how long etcd keeps the record of a provider that died, or 0 if the
+	// record does not say.
+	TTL duration `json:"ttl,omitempty"`
 }
 
 // duration is written the way people write one, "30s".

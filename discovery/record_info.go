@@ -6,6 +6,10 @@ package discovery
 import (
 	"crypto/rand"
 	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
@@ -41,5 +45,23 @@ func startOf(info *registry.Info) time.Time {
 	return time.Now().UTC()
 }
 
-// newInstanceID tells two processes with one advertised address apart.
-func newInstanceID() string { return rand.Text() }
+// process is the part of instance IDs that all of this process share, and
+// registrations tells them apart.
+var (
+	process       = sync.OnceValue(rand.Text)
+	registrations atomic.Int64
+)
+
+// newInstanceID tells two registrations at one address apart, and also whether
+// they are of one process: a server may stand under several names.
+func newInstanceID() string {
+	return process() + "-" + strconv.FormatInt(registrations.Add(1), 10)
+}
+
+// oneProcess reports whether two instance IDs say that they are of one process.
+// Those of others need not say.
+func oneProcess(a, b string) bool {
+	x, _, xok := strings.Cut(a, "-")
+	y, _, yok := strings.Cut(b, "-")
+	return xok && yok && x != "" && x == y
+}

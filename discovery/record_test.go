@@ -26,10 +26,10 @@ func TestDecodeRecord(t *testing.T) {
 		{
 			name: "with everything",
 			value: `{"network":"tcp","address":"[::1]:1","weight":0,"tags":{"zone":"a"},"state":"draining",` +
-				`"instance":"id","started_at":"2026-01-02T03:04:05Z","warmup":"30s","of a later version":[1]}`,
+				`"instance":"id","started_at":"2026-01-02T03:04:05Z","warmup":"30s","ttl":"10s","of a later version":[1]}`,
 			want: record{
 				Network: "tcp", Address: "[::1]:1", Weight: new(int64(0)), Tags: map[string]string{"zone": "a"},
-				State: StateDraining, Instance: "id", WarmUp: duration(30 * time.Second),
+				State: StateDraining, Instance: "id", WarmUp: duration(30 * time.Second), TTL: duration(10 * time.Second),
 				StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 			},
 		},
@@ -49,6 +49,29 @@ func TestDecodeRecord(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestRecordAsItStandsInEtcd: other programs read it.
+func TestRecordAsItStandsInEtcd(t *testing.T) {
+	for want, r := range map[string]record{
+		`{"network":"tcp","address":"10.0.0.1:8888","weight":20,"tags":{"zone":"a"},"state":"serving","instance":"id",` +
+			`"started_at":"2026-01-02T03:04:05Z","warmup":"1m30s","ttl":"10s"}`: {
+			Network: "tcp", Address: "10.0.0.1:8888", Weight: new(int64(20)), Tags: map[string]string{"zone": "a"},
+			State: StateServing, Instance: "id", StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			WarmUp: duration(90 * time.Second), TTL: duration(10 * time.Second),
+		},
+		`{"network":"unix","address":"/run/echo.sock","weight":0,"tags":null,"state":"draining"}`: {
+			Network: "unix", Address: "/run/echo.sock", Weight: new(int64(0)), State: StateDraining,
+		},
+	} {
+		got, err := r.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 
@@ -76,7 +99,7 @@ func TestUnreadableRecords(t *testing.T) {
 		`{"address":":8888"}`, `{"address":"0.0.0.0:8888"}`, `{"address":"[::]:8888"}`, `{"address":"a:http"}`,
 		`{"address":"a:1","weight":-1}`, `{"address":"a:1","weight":2147483648}`, `{"address":"a:1","weight":1.5}`,
 		`{"address":"a:1","weight":"10"}`, `{"address":"a:1","state":"asleep"}`, `{"address":"a:1","tags":[]}`,
-		`{"address":"a:1","warmup":"-1s"}`, `{"address":"a:1","warmup":30}`, `{"address":"a:1","started_at":"today"}`,
+		`{"address":"a:1","warmup":"-1s"}`, `{"address":"a:1","ttl":"-1s"}`, `{"address":"a:1","warmup":30}`, `{"address":"a:1","started_at":"today"}`,
 		`{"network":"unix","address":""}`, `{"network":"udp","address":"a:1"}`, `{"network":"nonsense","address":"a:1"}`,
 		`{"address":"0:1"}`, `{"address":"a\nb:1"}`, `{"address":"a b:1"}`, `{"address":"a/b:1"}`, `{"address":"a:+80"}`,
 	} {
@@ -104,6 +127,7 @@ func TestRecordSurvivesItsEncoding(t *testing.T) {
 			Instance:  rapid.String().Draw(t, "instance"),
 			StartedAt: time.Unix(0, rapid.Int64Range(1, 1<<60).Draw(t, "started")).UTC(),
 			WarmUp:    duration(rapid.Int64Range(0, 1<<50).Draw(t, "warmup")),
+			TTL:       duration(rapid.Int64Range(0, 1<<50).Draw(t, "ttl")),
 		}
 		value, err := want.encode()
 		if err != nil {

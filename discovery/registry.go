@@ -11,6 +11,7 @@ import (
 
 	"github.com/cloudwego/kitex/pkg/registry"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
 )
@@ -28,12 +29,21 @@ const (
 // Registry keeps the providers of this process registered in etcd. It
 // implements Kitex's registry.Registry; several servers may share one.
 type Registry struct {
-	cli *clientv3.Client
-	cfg *registryConfig
+	cli     *clientv3.Client
+	cfg     *registryConfig
+	notify  *notifier
+	metrics metric.Registration
+	delay   sharedDelay
+	attend  attendants
+	sampler sampler
+	closing sync.Once
 
-	mu     sync.Mutex
-	regs   map[registrationID]*registration
-	closed bool
+	mu      sync.Mutex
+	regs    map[registrationID]*registration
+	leaving map[*registration]struct{} // being deregistered
+	wishes  map[string]wish            // by service
+	drained bool
+	closed  bool
 }
 
 // registrationID is what a server calls itself: the address is the listener's,
@@ -52,7 +62,19 @@ func NewRegistry(cli *clientv3.Client, opts ...RegistryOption) (*Registry, error
 	if err != nil {
 		return nil, err
 	}
-	return &Registry{cli: cli, cfg: cfg, regs: make(map[registrationID]*registration)}, nil
+	r := &Registry{
+		cli:     cli,
+		cfg:     cfg,
+		notify:  newNotifier(cfg.onStatus),
+		delay:   sharedDelay{delay: cfg.drainDelay},
+		regs:    make(map[registrationID]*registration),
+		leaving: make(map[*registration]struct{}),
+		wishes:  make(map[string]wish),
+	}
+	if r.metrics, err = observeRegistry(r, cfg.meterProvider); err != nil {
+		return nil, fault.Invalid("WithMeterProvider", "%w", err)
+	}
+	return r, nil
 }
 
 // String is what Kitex prints of the registry.
@@ -63,8 +85,9 @@ func (r *Registry) String() string { return "fairway-registry-" + r.cfg.keys.pre
 // meanwhile. It waits for etcd's first answer for half a second and then
 // goes on in the background with a nil error, unless [WithFailFast] is set.
 //
-// The weight is info.Weight, or 10 if that is 0. Errors wrap
-// [ErrInvalidConfig], [ErrClosed] or, under WithFailFast,
+// The weight is info.Weight, or 10 if that is 0; what [Registry.SetWeight],
+// [Registry.SetTags] and [Registry.Drain] have said, before or after, wins.
+// Errors wrap [ErrInvalidConfig], [ErrClosed] or, under WithFailFast,
 // [ErrRegistryUnavailable]; nothing is registered then.
 func (r *Registry) Register(info *registry.Info) error {
 	if info == nil {
@@ -72,11 +95,11 @@ func (r *Registry) Register(info *registry.Info) error {
 		r.cfg.log.Info("nothing to register: the server is stopping")
 		return nil
 	}
-	desired, id, err := r.desired(info)
+	base, id, find, err := r.base(info)
 	if err != nil {
 		return err
 	}
-	g, err := r.start(id, desired)
+	g, err := r.start(id, base, find)
 	if err != nil {
 		return err
 	}
@@ -84,18 +107,25 @@ func (r *Registry) Register(info *registry.Info) error {
 }
 
 // start begins a registration, or gives the existing one its new record.
-func (r *Registry) start(id registrationID, desired *record) (*registration, error) {
+func (r *Registry) start(id registrationID, base *record, find addressFinder) (*registration, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, fmt.Errorf("registry: %w", ErrClosed)
 	}
+	wanted := r.wishes[id.service].over(base, r.drained)
+	if _, err := wanted.encode(); err != nil {
+		return nil, err
+	}
 	if g := r.regs[id]; g != nil {
-		g.want(desired)
+		g.rebase(base)
+		g.aim(wanted, r.hides())
 		return g, nil
 	}
-	g := newRegistration(r.cli, r.cfg, id.service, desired)
+	g := newRegistration(r, id.service, base, find)
+	g.aim(wanted, r.hides())
 	r.regs[id] = g
+	r.attendLocked()
 	g.start()
 	return g, nil
 }
@@ -107,106 +137,101 @@ func (r *Registry) firstAnswer(g *registration, id registrationID) error {
 	if r.cfg.failFast {
 		wait = failFastWait
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
 	select {
 	case <-g.registered:
 		return nil
 	case <-g.done:
 		return nil // deregistered meanwhile
-	case <-timer.C:
+	case <-ctx.Done():
+	}
+	why := g.failure()
+	if why == nil {
+		why = ctx.Err()
 	}
 	if !r.cfg.failFast {
-		g.log.Warn("etcd has not answered; registering in the background", "error", g.failure())
+		g.log.Warn("etcd has not answered; registering in the background", "error", why)
 		return nil
 	}
-	r.take(id)
+	if r.take(id, g) == nil {
+		return nil // deregistered meanwhile
+	}
 	g.halt(retryBase)
-	return fmt.Errorf("%w: service %q not registered within %v (WithFailFast): %w",
-		ErrRegistryUnavailable, id.service, wait, g.failure())
+	g.enter(Deregistered, nil)
+	r.gone(g)
+	return fmt.Errorf("%w: service %q not registered within %v (WithFailFast): %w", ErrRegistryUnavailable, id.service, wait, why)
 }
 
-// take removes a registration from the registry.
-func (r *Registry) take(id registrationID) *registration {
+// take removes a registration from those that are wanted; nil if there is
+// none, or not the one that is meant. It is followed by gone.
+func (r *Registry) take(id registrationID, meant *registration) *registration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g := r.regs[id]
+	if g == nil || meant != nil && g != meant {
+		return nil
+	}
 	delete(r.regs, id)
+	r.leaving[g] = struct{}{}
 	return g
+}
+
+// gone ends what take began.
+func (r *Registry) gone(g *registration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.leaving, g)
+	if len(r.regs) == 0 {
+		r.attend.dismiss()
+	}
 }
 
 // Deregister implements Kitex's registry.Registry. It takes the server out of
 // etcd and then waits for the drain delay, so that consumers have moved on
-// when Kitex closes the listener. It may be called before, during and after
-// Register, twice, with nil, and with etcd down; all but the delay ends within
-// three seconds. A server that was never put into etcd is not waited for.
+// when Kitex closes the listener; servers that stop together share one delay.
+// It may be called before, during and after Register, twice, with nil, and with
+// etcd down; all but the delay ends within three seconds. A server that was
+// never put into etcd is not waited for.
 // What is left when etcd cannot be reached ends with its lease; that is logged
 // and no error, since the server is going to stop anyway.
 func (r *Registry) Deregister(info *registry.Info) error {
 	if info == nil || info.Addr == nil {
 		return nil
 	}
-	if g := r.take(idOf(info)); g != nil {
-		g.end()
+	if g := r.take(idOf(info), nil); g != nil {
+		r.end(g)
 	}
 	return nil
+}
+
+func (r *Registry) end(g *registration) {
+	g.end(&r.delay)
+	r.gone(g)
 }
 
 // Close deregisters what is still registered, all at once and with the drain
 // delay, and refuses further registrations. It may be called more than once.
 func (r *Registry) Close() error {
+	r.closing.Do(r.shut)
+	return nil
+}
+
+func (r *Registry) shut() {
 	r.mu.Lock()
 	r.closed = true
 	regs := r.regs
 	r.regs = make(map[registrationID]*registration)
+	for _, g := range regs {
+		r.leaving[g] = struct{}{}
+	}
 	r.mu.Unlock()
 	var all sync.WaitGroup
 	for _, g := range regs {
-		all.Go(g.end)
+		all.Go(func() { r.end(g) })
 	}
 	all.Wait()
-	return nil
-}
-
-func idOf(info *registry.Info) registrationID {
-	return registrationID{service: info.ServiceName, network: info.Addr.Network(), address: info.Addr.String()}
-}
-
-// desired turns Kitex's info into the record that is to stand in etcd.
-func (r *Registry) desired(info *registry.Info) (*record, registrationID, error) {
-	if info.Addr == nil {
-		return nil, registrationID{}, fault.Invalid("registry.Info", "Addr is nil")
-	}
-	id := idOf(info)
-	if err := CheckServiceName(info.ServiceName); err != nil {
-		return nil, id, err
-	}
-	address, err := r.advertised(info)
-	if err != nil {
-		return nil, id, err
-	}
-	weight := weightOf(info)
-	rec := &record{
-		Network:   info.Addr.Network(),
-		Address:   address,
-		Weight:    &weight,
-		Tags:      cloneTags(info.Tags),
-		State:     StateServing,
-		StartedAt: startOf(info),
-		WarmUp:    duration(info.WarmUp),
-		Instance:  newInstanceID(),
-	}
-	_, err = rec.encode()
-	return rec, id, err
-}
-
-// advertised finds the address that consumers can call.
-func (r *Registry) advertised(info *registry.Info) (string, error) {
-	if info.SkipListenAddr || info.Addr.Network() == "unix" {
-		return info.Addr.String(), nil
-	}
-	// Names of endpoints are looked up for it, while Kitex holds its lock.
-	ctx, cancel := context.WithTimeout(context.Background(), registerWait)
-	defer cancel()
-	return advertise(ctx, info.Addr, r.cfg.advertise, r.cli.Endpoints())
+	r.attend.end()
+	r.notify.wait()
+	_ = r.metrics.Unregister() // the SDK never fails here
 }

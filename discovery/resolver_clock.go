@@ -115,10 +115,7 @@ func (r *Resolver) watchConnection() {
 		for _, f := range r.all() {
 			f.reconnected()
 		}
-		select {
-		case r.back <- struct{}{}:
-		default:
-		}
+		wake(r.back)
 	}
 }
 

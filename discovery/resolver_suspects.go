@@ -12,7 +12,7 @@ func (r *Resolver) appeared(in *feed, i *Instance) {
 		if f == in {
 			continue
 		}
-		if s := f.suspectAt(i.addr); s != nil && !oneProcess(s.entry.instance, i) {
+		if s := f.suspectAt(i.addr); s != nil && !oneProcess(s.entry.instance.id, i.id) {
 			f.dropMoved(i.addr)
 		}
 	}
@@ -24,16 +24,12 @@ func (r *Resolver) claimed(by *feed, s *suspect) {
 		if f == by {
 			continue
 		}
-		if i := f.instanceAt(s.entry.instance.addr); i != nil && !oneProcess(s.entry.instance, i) {
+		if i := f.instanceAt(s.entry.instance.addr); i != nil && !oneProcess(s.entry.instance.id, i.id) {
 			by.drop(s, dropMoved)
 			return
 		}
 	}
 }
-
-// oneProcess reports whether two instances say that they are of one registry:
-// one server may stand under several names.
-func oneProcess(a, b *Instance) bool { return a.id != "" && a.id == b.id }
 
 func (f *feed) suspectAt(addr net.Addr) *suspect {
 	f.mu.Lock()

@@ -110,7 +110,7 @@ func supersedesOf(t *testing.T, found, ours *record) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if supersedes(&mvccpb.KeyValue{Value: value, Lease: 1}, ours) {
+	if superseder(&mvccpb.KeyValue{Value: value, Lease: 1}, ours) != nil {
 		return 1
 	}
 	return 0

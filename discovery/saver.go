@@ -123,12 +123,7 @@ func (s *saver) owe(state *saveState) {
 	s.notify()
 }
 
-func (s *saver) notify() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
+func (s *saver) notify() { wake(s.wake) }
 
 func (s *saver) untilNext() time.Duration {
 	s.mu.Lock()

@@ -40,10 +40,7 @@ func (s *subscribers) empty() bool {
 func (s *subscribers) notify() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for wake := range s.wake {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
+	for c := range s.wake {
+		wake(c)
 	}
 }

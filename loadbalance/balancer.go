@@ -11,6 +11,7 @@ import (
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
 
+	"github.com/fairway-rpc/fairway/internal/logging"
 	"github.com/fairway-rpc/fairway/internal/pick"
 )
 
@@ -49,7 +50,7 @@ func New(policy string, opts ...Option) (*Balancer, error) {
 		return nil, err
 	}
 	_, counts := p.engine(cfg).(counter)
-	return newBalancer(&core{policy: p, config: cfg, counts: counts}, nil), nil
+	return newBalancer(&core{policy: p, config: cfg, counts: counts, log: logging.Default()}, nil), nil
 }
 
 // Observed returns a view of the balancer that shares its state and tells o

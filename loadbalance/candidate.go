@@ -5,13 +5,10 @@ package loadbalance
 
 import (
 	"math"
-	"sync/atomic"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/live"
-	"github.com/fairway-rpc/fairway/internal/pick"
-	"github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
 )
 
 // candidate is an instance in one immutable list.
@@ -20,11 +17,20 @@ type candidate struct {
 	address  string
 	weight   uint64 // configured, in whatever state
 	serving  bool   // gets calls: it serves and its weight is above 0
+	out      bool   // gets none for now, since its node is aside
 	node     *node
 }
 
 // share is the weight that counts: 0 for who gets no calls.
 func (c *candidate) share() uint64 {
+	if c.out {
+		return 0
+	}
+	return c.fullShare()
+}
+
+// fullShare is the share that it has when its node is not aside.
+func (c *candidate) fullShare() uint64 {
 	if !c.serving {
 		return 0
 	}
@@ -32,6 +38,7 @@ func (c *candidate) share() uint64 {
 }
 
 func newCandidate(n live.Node, learnt *node) *candidate {
+	learnt.suspect.Store(n.Suspect)
 	return &candidate{
 		instance: n.Instance,
 		address:  n.Address,
@@ -39,43 +46,6 @@ func newCandidate(n live.Node, learnt *node) *candidate {
 		serving:  n.Serving && n.Weight > 0,
 		node:     learnt,
 	}
-}
-
-var _ pick.Node = (*node)(nil)
-
-// node is what is learnt about an address. It stays when the list changes
-// around it.
-type node struct {
-	service  *service
-	address  string
-	inFlight atomic.Int64
-	leaf     leastactive.Leaf[*candidate]
-}
-
-// Begin implements pick.Node.
-func (n *node) Begin() {
-	if c := n.service.counter; c != nil {
-		c.begin(n)
-		return
-	}
-	n.inFlight.Add(1)
-}
-
-// End implements pick.Node.
-func (n *node) End() {
-	if c := n.service.counter; c != nil {
-		c.end(n)
-		return
-	}
-	n.inFlight.Add(-1)
-}
-
-// active is the number of calls in flight.
-func (n *node) active() int64 {
-	if n.service.counter != nil {
-		return n.leaf.Count()
-	}
-	return n.inFlight.Load()
 }
 
 // nodesOf makes live nodes of a plain result. Kitex takes a weight that is not

@@ -4,11 +4,13 @@
 package loadbalance
 
 import (
+	"log/slog"
 	"sync"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/live"
+	"github.com/fairway-rpc/fairway/internal/logging"
 )
 
 // core is what all views of one balancer share: the policy and the services.
@@ -16,6 +18,9 @@ type core struct {
 	policy policy
 	config *config
 	counts bool
+
+	log     *slog.Logger
+	limiter logging.Limiter
 
 	services sync.Map   // key to *service
 	mu       sync.Mutex // held while one is made

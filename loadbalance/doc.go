@@ -19,12 +19,31 @@
 // calls from any of them. A retry avoids the instances that have just failed
 // as long as there are others.
 //
+// # Instances that give no connection
+//
+// An instance that a call gets no connection to is set aside: calls avoid it for
+// a second, and for twice as long after each trial that fails, up to thirty
+// seconds, give or take a tenth. When the time is over one call is let through;
+// if that gets no connection either, Kitex retries it elsewhere. An answer ends
+// it, and the next failure begins at a second again. Where all instances are
+// aside, calls go to them all the same. The state is kept per balancer, resolver
+// and service. An instance keeps its place on a hash ring meanwhile: only its own
+// keys go to the next.
+//
+// With the suite of package middleware outcomes are known. Without it the only
+// sign is that Kitex picks again within an attempt, also for a circuit breaker's
+// rejection. That a trial was answered is not seen then: an instance is back a
+// second after it unless a failure shows, and one that shows soon after that
+// makes the time grow on. Nor is anything told about suspects, the instances that
+// a resolver keeps though they have vanished from the registry.
+//
 // # Concurrency and cost
 //
 // Everything exported here is safe for concurrent use. A pick takes no lock
 // and allocates nothing, but for least-active, which holds one mutex for
-// O(log n) steps, and for retries. Lists are rebuilt off the call path and
-// swapped in whole.
+// O(log n) steps, for retries, and for picks that come upon an instance which
+// has just been set aside. Lists are rebuilt off the call path and swapped in
+// whole.
 //
 // # Errors
 //

@@ -58,6 +58,7 @@ func (p *servicePicker) observed(ctx context.Context, request any, attempt *pick
 		Policy:     p.service.core.policy.name,
 		Start:      start,
 		Candidates: t.servingCount,
+		Aside:      t.aside,
 		Err:        err,
 		Retry:      pick.RetryOf(ctx),
 	}
@@ -65,12 +66,13 @@ func (p *servicePicker) observed(ctx context.Context, request any, attempt *pick
 		seen.Excluded = len(skip.nodes)
 	}
 	if c != nil {
-		seen.Instance, seen.Weight = c.instance, int(c.weight)
+		seen.Instance, seen.Weight, seen.Suspect = c.instance, int(c.weight), c.node.suspect.Load() != nil
 		p.describeLoad(seen, c, attempt)
 	}
 	if t.set != nil {
 		seen.Live = true
 		seen.Revision, seen.Stale, seen.Source = t.set.Revision, t.set.Stale, t.set.Source
+		seen.Suspects = t.set.Suspects
 		seen.Age = p.service.view.Age(start)
 	}
 	p.observer.Picked(ctx, seen)

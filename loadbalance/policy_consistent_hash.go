@@ -13,7 +13,7 @@ func newConsistentHash(c *config) engine { return consistentHash{virtualNodes: c
 func (e consistentHash) build(list []*candidate, prev chooser) chooser {
 	items := make([]hashring.Item[*candidate], len(list))
 	for i, c := range list {
-		items[i] = hashring.Item[*candidate]{Value: c, Address: c.address, Weight: c.weight, Serving: c.serving}
+		items[i] = hashring.Item[*candidate]{Value: c, Address: c.address, Weight: c.weight, Serving: c.share() > 0}
 	}
 	var before *hashring.Ring[*candidate]
 	if p, ok := prev.(*ringChooser); ok {

@@ -35,5 +35,5 @@ func (w *wrrChooser) choose(_ uint64, skip *skips) *candidate {
 		}
 		c = w.sequence.Next()
 	}
-	return leftover(w.list, skip, w.rand.Uint64())
+	return leftover(w.list, skip, w.rand.Uint64(), (*candidate).share)
 }

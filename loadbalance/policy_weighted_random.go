@@ -34,5 +34,5 @@ func (r *randomChooser) choose(_ uint64, skip *skips) *candidate {
 		}
 		c = r.table.Pick(r.rand.Uint64())
 	}
-	return leftover(r.list, skip, r.rand.Uint64())
+	return leftover(r.list, skip, r.rand.Uint64(), (*candidate).share)
 }

@@ -4,16 +4,13 @@
 package loadbalance
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
-	"github.com/cloudwego/kitex/pkg/rpcinfo"
 
 	"github.com/fairway-rpc/fairway/internal/live"
-	"github.com/fairway-rpc/fairway/internal/pick"
 )
 
 // service is the state of one resolver's service in a balancer. Picks read the
@@ -26,6 +23,8 @@ type service struct {
 	table   atomic.Pointer[table]
 	gone    atomic.Bool // picks must look the key up anew
 	idle    atomic.Bool // Kitex says that nobody has asked for a while
+
+	someAside atomic.Bool // whether picks must look if a node is aside
 
 	view     *live.View // nil for a plain result
 	unfollow func()
@@ -117,9 +116,10 @@ func firstOf(instances []kdiscovery.Instance) *kdiscovery.Instance {
 	return &instances[0]
 }
 
-// changed is called by the publisher of the view. The table is built elsewhere,
-// by one goroutine at a time that ends when it has caught up, so that neither
-// the publisher nor a pick waits and a burst of changes is built once.
+// changed is called by the publisher of the view, and when a node is set aside
+// or may come back. The table is built elsewhere, by one goroutine at a time
+// that ends when it has caught up, so that neither the publisher nor a call
+// waits and a burst of changes is built once.
 func (s *service) changed() {
 	if s.pending.Add(1) == 1 {
 		go s.catchUp()
@@ -129,9 +129,10 @@ func (s *service) changed() {
 func (s *service) catchUp() {
 	for {
 		seen := s.pending.Load()
-		if s.view.Closed() {
+		switch {
+		case s.view != nil && s.view.Closed():
 			s.core.drop(s)
-		} else {
+		case !s.gone.Load():
 			s.refresh()
 		}
 		if s.pending.CompareAndSwap(seen, 0) {
@@ -140,35 +141,38 @@ func (s *service) catchUp() {
 	}
 }
 
-// refresh builds a table from the view.
+// refresh builds a table from the latest list, unless the present one is still
+// right but for what is said about it.
 func (s *service) refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	set := s.view.Load()
-	if set == nil {
-		return
-	}
 	prev := s.table.Load()
-	if prev != nil && prev.set != nil && sameNodes(prev.set, set) {
-		relabelled := *prev
-		relabelled.set = set
-		s.table.Store(&relabelled)
+	nodes, set := s.latest(prev)
+	if prev == nil && set == nil {
 		return
 	}
-	s.swap(s.newTable(set.Nodes, set, prev))
+	if prev == nil || !prev.lists(nodes, set) || !prev.avoids(time.Now()) {
+		s.swap(s.newTable(nodes, set, prev))
+	} else {
+		relabelled := *prev
+		relabelled.nodes, relabelled.set, relabelled.aside = nodes, set, countAside(prev.list)
+		s.table.Store(&relabelled)
+	}
+	s.noteAside()
 }
 
-// sameNodes reports whether only what is said about the list has changed.
-func sameNodes(a, b *live.Set) bool {
-	if len(a.Nodes) != len(b.Nodes) {
-		return false
-	}
-	for i := range a.Nodes {
-		if a.Nodes[i] != b.Nodes[i] {
-			return false
+// latest is the list of the view, or as long as there is none that of the
+// present table.
+func (s *service) latest(prev *table) ([]live.Node, *live.Set) {
+	if s.view != nil {
+		if set := s.view.Load(); set != nil {
+			return set.Nodes, set
 		}
 	}
-	return true
+	if prev == nil {
+		return nil, nil
+	}
+	return prev.nodes, prev.set
 }
 
 // swap makes a table the present one and forgets the nodes that are neither
@@ -180,45 +184,6 @@ func (s *service) swap(t *table) {
 			delete(s.nodes, address)
 		}
 	}
-}
-
-// pick chooses an instance and notes it in the attempt, if there is one. For
-// policies that count, the candidate is counted.
-func (s *service) pick(ctx context.Context, request any, attempt *pick.Attempt, t *table) (*candidate, *skips, error) {
-	c, skip, err := s.choose(ctx, request, t)
-	if attempt == nil {
-		return c, skip, err
-	}
-	if err != nil {
-		attempt.Note(nil, false)
-	} else {
-		attempt.Note(c.node, s.counter != nil)
-	}
-	return c, skip, err
-}
-
-func (s *service) choose(ctx context.Context, request any, t *table) (*candidate, *skips, error) {
-	if t.servingCount == 0 {
-		return nil, nil, t.none()
-	}
-	var hash uint64
-	if s.core.policy.hashes {
-		h, ok := s.core.config.hash(ctx, request)
-		if !ok {
-			return nil, nil, ErrNoKey
-		}
-		hash = h
-	}
-	skip := t.skipsOf(rpcinfo.GetRPCInfo(ctx))
-	c := t.chooser.choose(hash, skip)
-	if c == nil && skip != nil { // the policy knows a later list than this table
-		skip = nil
-		c = t.chooser.choose(hash, nil)
-	}
-	if c == nil {
-		return nil, nil, ErrAllDrained
-	}
-	return c, skip, nil
 }
 
 // idleFor is how long a service that Kitex calls idle keeps its state.

@@ -12,11 +12,15 @@ import (
 	"github.com/fairway-rpc/fairway/internal/pick"
 )
 
-// skips are the nodes that a retry passes over, since they have just failed.
-type skips struct{ nodes []*node }
+// skips are the nodes that a pick passes over: those that a retry has just seen
+// fail, and on demand those that are aside.
+type skips struct {
+	nodes []*node
+	aside bool
+}
 
 func (s *skips) has(c *candidate) bool {
-	return s != nil && slices.Contains(s.nodes, c.node)
+	return s != nil && (s.aside && c.node.aside.Load() != nil || slices.Contains(s.nodes, c.node))
 }
 
 func (s *skips) add(c *candidate) {
@@ -33,7 +37,11 @@ const triedKey = "fairway_tried"
 // (Kitex picks again when it gets no connection), and whom the attempt before
 // went to (Kitex's retry policies). It is nil for a first pick, and when
 // nobody else is left.
-func (t *table) skipsOf(ri rpcinfo.RPCInfo) *skips {
+//
+// Without an instance middleware, that is without an attempt, this is where a
+// failure to get a connection shows: there is nothing else for which Kitex picks
+// again, but for a circuit breaker, which has seen such failures itself.
+func (t *table) skipsOf(ri rpcinfo.RPCInfo, attempt *pick.Attempt) *skips {
 	if ri == nil || ri.To() == nil {
 		return nil
 	}
@@ -44,7 +52,11 @@ func (t *table) skipsOf(ri rpcinfo.RPCInfo) *skips {
 	}
 	s := &skips{}
 	if failed != nil && failed.Address() != nil {
-		for _, address := range tried(ri.Invocation(), failed.Address().String()) {
+		address := failed.Address().String()
+		if c := t.byAddress[address]; c != nil && attempt == nil {
+			c.node.failed(pick.NoConnection, true)
+		}
+		for _, address := range tried(ri.Invocation(), address) {
 			s.add(t.byAddress[address])
 		}
 	}
@@ -69,24 +81,24 @@ func tried(call rpcinfo.Invocation, failed string) []string {
 	return all
 }
 
-// leftover draws by weight among those who serve and are not skipped. It is
-// for retries, so it may look at each.
-func leftover(list []*candidate, skip *skips, r uint64) *candidate {
+// leftover draws by weight among those who are not skipped. It is for retries,
+// so it may look at each.
+func leftover(list []*candidate, skip *skips, r uint64, weight func(*candidate) uint64) *candidate {
 	total := uint64(0)
 	for _, c := range list {
-		if c.serving && !skip.has(c) {
-			total += c.weight
+		if !skip.has(c) {
+			total += weight(c)
 		}
 	}
 	at, _ := bits.Mul64(r, total)
 	for _, c := range list {
-		if !c.serving || skip.has(c) {
+		if skip.has(c) {
 			continue
 		}
-		if at < c.weight {
+		if at < weight(c) {
 			return c
 		}
-		at -= c.weight
+		at -= weight(c)
 	}
 	return nil
 }

@@ -33,16 +33,25 @@ const (
 	// keyExcluded (int): instances passed over because they had just failed.
 	// Only if there were any.
 	keyExcluded = attribute.Key("fairway.excluded")
+	// keyAside (int): candidates that calls avoid for a while since they gave no
+	// connection. Only if there are any.
+	keyAside = attribute.Key("fairway.aside")
+	// keySuspect (bool): true if the chosen instance has vanished from the
+	// registry without saying so and is kept on suspicion. Absent otherwise.
+	keySuspect = attribute.Key("fairway.suspect")
 	// keyRevision (int), keyAge (double, seconds), keyStale (bool) and
 	// keySource (string) describe the live snapshot. Only if there is one.
 	keyRevision = attribute.Key("fairway.snapshot.revision")
 	keyAge      = attribute.Key("fairway.snapshot.age")
 	keyStale    = attribute.Key("fairway.snapshot.stale")
 	keySource   = attribute.Key("fairway.snapshot.source")
+	// keySuspects (int): the instances of the snapshot that are kept on suspicion.
+	// Only if there are any.
+	keySuspects = attribute.Key("fairway.snapshot.suspects")
 )
 
 // maxAttributes is the most that one pick can have.
-const maxAttributes = 16
+const maxAttributes = 17
 
 func attributesOf(p *pick.Pick, service, method string) []attribute.KeyValue {
 	attempt, err := strconv.Atoi(p.Retry)
@@ -61,9 +70,15 @@ func attributesOf(p *pick.Pick, service, method string) []attribute.KeyValue {
 	if p.Excluded > 0 {
 		attrs = append(attrs, keyExcluded.Int(p.Excluded))
 	}
+	if p.Aside > 0 {
+		attrs = append(attrs, keyAside.Int(p.Aside))
+	}
 	if p.Live {
 		attrs = append(attrs, keyRevision.Int64(p.Revision), keyAge.Float64(p.Age.Seconds()),
 			keyStale.Bool(p.Stale), keySource.String(p.Source))
+		if p.Suspects > 0 {
+			attrs = append(attrs, keySuspects.Int(p.Suspects))
+		}
 	}
 	return appendChosen(attrs, p)
 }
@@ -73,6 +88,9 @@ func appendChosen(attrs []attribute.KeyValue, p *pick.Pick) []attribute.KeyValue
 		return append(attrs, semconv.ErrorTypeKey.String(errorType(p.Err)))
 	}
 	attrs = append(attrs, keyWeight.Int(p.Weight))
+	if p.Suspect {
+		attrs = append(attrs, keySuspect.Bool(true))
+	}
 	if p.Counts {
 		attrs = append(attrs, keyInFlight.Int64(p.InFlight))
 	}

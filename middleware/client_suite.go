@@ -17,8 +17,8 @@ import (
 )
 
 // NewClientSuite is all that a consumer needs in one client option: the
-// resolver, the balancer, exact counts of the calls in flight, and a span for
-// each pick. Any Kitex resolver works; Fairway's adds the live view. Both stay
+// resolver, the balancer, exact counts of the calls in flight, word of how calls
+// went, and a span for each pick. Any Kitex resolver works; Fairway's adds the live view. Both stay
 // the caller's, who may share them among clients.
 //
 // By Kitex's rule the last option wins: hosts given by WithHostPorts before the

@@ -10,8 +10,21 @@
 //	server.WithSuite(middleware.NewServerSuite(registry, "echo"))
 //
 // The client suite sets the resolver and the balancer, counts the calls in
-// flight on each instance from the pick to their real end, and starts a span
-// for each pick. [TracePicks] gives the span alone to any Kitex balancer.
+// flight on each instance from the pick to their real end, tells how they ended,
+// and starts a span for each pick. [TracePicks] gives the span alone to any Kitex
+// balancer.
+//
+// # Outcomes
+//
+// How an attempt ended is judged in outcome.go. A failure of the instance is:
+// no connection, no answer in time, a connection that broke. None is: any answer,
+// also a business error or an exception; a call that the caller cancelled; a
+// rejection by a circuit breaker or a limit on this side; a lack of files or ports
+// of this process. Of a one-way call only its connection counts, of a stream only
+// its opening, and of a call that panicked nothing. The balancer avoids for a
+// while who gives no connection (see package loadbalance), and a resolver that
+// keeps an instance on suspicion is told of calls to it: two failed ones in a row
+// are enough to drop it.
 //
 // # The pick span
 //

@@ -32,21 +32,28 @@ func beginAttempt(next endpoint.Endpoint) endpoint.Endpoint {
 
 // countInFlight stands below the pick, once for each attempt on an instance, or
 // more often if a middleware above it tries again by itself. What the balancer
-// has counted is taken over the first time. The deferred End comes when the
+// has counted is taken over the first time, and the node is told how the attempt
+// went. The deferred End comes when the
 // attempt really ends, also after Kitex has given the caller a timeout, and also
-// for a panic. A stream is counted until it has been opened.
+// for a panic, of which nothing else is told. A stream is counted until it has
+// been opened.
 func countInFlight(next endpoint.Endpoint) endpoint.Endpoint {
 	return func(ctx context.Context, request, response any) error {
 		attempt := pick.From(ctx)
-		if attempt == nil || attempt.Picked == nil {
+		if attempt == nil || attempt.Picked == nil || attempt.Within {
 			return next(ctx, request, response)
 		}
-		node := attempt.Picked
+		node, aside := attempt.Picked, attempt.Aside
 		if !attempt.Counted || attempt.Taken {
 			node.Begin()
 		}
-		attempt.Taken = true
-		defer node.End()
-		return next(ctx, request, response)
+		attempt.Taken, attempt.Within = true, true
+		defer func() {
+			attempt.Within = false
+			node.End()
+		}()
+		err := next(ctx, request, response)
+		node.Done(outcomeOf(ctx, attempt.Call(), err), aside)
+		return err
 	}
 }

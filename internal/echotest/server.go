@@ -33,12 +33,19 @@ type Server struct {
 
 // Start runs a server on a free loopback port until Stop or the end of the
 // test. It knows no streams: it has the transport that Kitex uses on Windows, on
-// Go's own network package. The default one closes a listener's file descriptor twice (netpoll v0.7.2,
-// listener.Close), and in a process with other connections, such as a test with
-// several servers, the second time may hit one of those.
+// Go's own network package. The default one closes a listener's file descriptor
+// twice (netpoll v0.7.2, listener.Close), and in a process with other
+// connections, such as a test with several servers, the second time may hit one
+// of those.
 func Start(tb testing.TB, opts ...server.Option) *Server {
 	tb.Helper()
-	return StartOn(tb, listen(tb), opts...)
+	return StartAt(tb, "127.0.0.1:0", opts...)
+}
+
+// StartAt is Start at an address, such as that of a server that was stopped.
+func StartAt(tb testing.TB, address string, opts ...server.Option) *Server {
+	tb.Helper()
+	return StartOn(tb, listen(tb, address), opts...)
 }
 
 // StartOn is Start on another listener, of a Unix socket for instance.
@@ -57,12 +64,12 @@ func StartOn(tb testing.TB, on net.Listener, opts ...server.Option) *Server {
 // Stop it, by ending the test, while the process does little else.
 func StartStreaming(tb testing.TB, opts ...server.Option) *Server {
 	tb.Helper()
-	return start(tb, listen(tb), opts)
+	return start(tb, listen(tb, "127.0.0.1:0"), opts)
 }
 
-func listen(tb testing.TB) net.Listener {
+func listen(tb testing.TB, address string) net.Listener {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -21,7 +21,8 @@ type Node struct {
 	Weight int
 	// Serving is false for an instance that must get no new calls.
 	Serving bool
-	// Suspect is nil for an instance that is registered.
+	// Suspect is told how calls went, where whoever publishes the list wants to
+	// know. It is nil for ordinary instances.
 	Suspect *Suspect
 }
 
@@ -31,6 +32,8 @@ type Set struct {
 	Revision int64
 	Stale    bool
 	Source   string
+	// Suspects is the number of instances that are only kept on suspicion of the
+	// registry, serving or not.
 	Suspects int
 }
 

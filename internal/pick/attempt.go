@@ -15,6 +15,10 @@ type Node interface {
 	// concurrent use and do not block for longer than O(log n).
 	Begin()
 	End()
+	// Done tells how an attempt has ended, once for each, and whether the node
+	// had been set aside when it was picked. It is safe for concurrent use and
+	// does not block.
+	Done(o Outcome, aside bool)
 }
 
 // Attempt is one attempt of a call, from outside Kitex's resolver down to the
@@ -28,6 +32,12 @@ type Attempt struct {
 	// Counted tells that the balancer has called Picked.Begin itself, and Taken
 	// that the instance middleware will call End for that.
 	Counted, Taken bool
+	// Aside tells that Picked had been set aside and was picked all the same: as
+	// a trial, or since all others had been, too.
+	Aside bool
+	// Within tells that the instance middleware is at work on Picked, so that a
+	// second one below it keeps still.
+	Within bool
 
 	call rpcinfo.RPCInfo
 }
@@ -58,7 +68,10 @@ func From(ctx context.Context) *Attempt {
 	return a
 }
 
+// Call is Kitex's account of the call, nil outside of one.
+func (a *Attempt) Call() rpcinfo.RPCInfo { return a.call }
+
 // Note records a pick; n is nil if it found nobody.
-func (a *Attempt) Note(n Node, counted bool) {
-	a.Picked, a.Counted, a.Taken = n, counted, false
+func (a *Attempt) Note(n Node, counted, aside bool) {
+	a.Picked, a.Counted, a.Taken, a.Aside = n, counted, false, aside
 }

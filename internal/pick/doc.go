@@ -6,5 +6,6 @@
 //
 // The suite's outer middleware puts an [Attempt] into the context, the
 // balancer writes into it whom it picked, and the suite's instance middleware
-// counts the call on that node until it really ends. An [Observer] sees picks.
+// counts the call on that node until it really ends and tells the node its
+// [Outcome]. An [Observer] sees picks.
 package pick

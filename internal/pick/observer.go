@@ -36,6 +36,10 @@ type Pick struct {
 	// Excluded the number of instances passed over because they had just failed.
 	Retry    string
 	Excluded int
+	// Aside is the number of candidates set aside for want of a connection.
+	Aside int
+	// Suspect tells that the instance is kept on suspicion of the registry only.
+	Suspect bool
 	// Live tells that the candidates come from a watched snapshot, which the
 	// following fields describe.
 	Live     bool
@@ -43,4 +47,5 @@ type Pick struct {
 	Age      time.Duration
 	Stale    bool
 	Source   string
+	Suspects int
 }
