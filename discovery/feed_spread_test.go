@@ -63,7 +63,10 @@ func (a *arrivals) times() []time.Time {
 // it, each in its own time. The run without jitter shows what it is good for.
 func TestFeedsDoNotAskAnEtcdThatIsBackAllAtOnce(t *testing.T) {
 	t.Parallel()
-	spread, together := spreadOfReturn(t), spreadOfReturn(t, withoutJitter())
+	spread, together := spreadOfReturn(t), time.Hour
+	for range 3 { // a busy machine spreads them too, but not always
+		together = min(together, spreadOfReturn(t, withoutJitter()))
+	}
 	t.Logf("spread over %v, without jitter over %v", spread, together)
 	if spread < reconnectSpread/2 {
 		t.Errorf("most feeds ask within %v, want them spread over %v", spread, reconnectSpread)

@@ -101,7 +101,7 @@ func listenOn(t *testing.T, network, address string) net.Listener {
 // socket is a path short enough for a Unix socket.
 func socket(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "fw")
+	dir, err := os.MkdirTemp("", "fw") //nolint:usetesting // the test's folder has too long a name
 	if err != nil {
 		t.Fatal(err)
 	}
