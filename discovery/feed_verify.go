@@ -144,7 +144,7 @@ func (s *span) verify(ctx context.Context, cli *clientv3.Client, whole bool) err
 	return nil
 }
 
-// verifyKeys compares all keys and their revisions.
+// verifyKeys compares all keys, their revisions and their leases.
 func (s *span) verifyKeys(ctx context.Context, cli *clientv3.Client) (at position, same bool, err error) {
 	next := 0
 	same = true
@@ -162,6 +162,7 @@ func (s *span) verifySummary(ctx context.Context, cli *clientv3.Client) (at posi
 	if err != nil {
 		return position{}, false, err
 	}
-	same = resp.Count == int64(len(s.entries)) && len(resp.Kvs) == 1 && resp.Kvs[0].ModRevision == s.entries.newest()
+	same = resp.Count == int64(len(s.entries)) && len(resp.Kvs) == 1 &&
+		resp.Kvs[0].ModRevision == s.entries.newest() && s.entries.has(resp.Kvs[0])
 	return positionOf(resp.Header), same, nil
 }

@@ -6,6 +6,7 @@ package discovery
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -191,6 +192,11 @@ func TestSummaryNoticesWhatTheWatchHasLost(t *testing.T) {
 		now := before
 		refresh(t, cli, &now)
 		verdicts(t, cli, "no lost "+name, &now, true, true)
+		now.entries = slices.Clone(now.entries)
+		for i := range now.entries {
+			now.entries[i].lease++
+		}
+		verdicts(t, cli, "other leases", &now, false, false)
 	}
 	covered := base
 	refresh(t, cli, &covered)
