@@ -89,6 +89,13 @@ func (l *load) lasts(d time.Duration) {
 	l.goesOn(1)
 }
 
+// answeredBy is how many calls an instance has answered.
+func (l *load) answeredBy(address string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answers[address]
+}
+
 // noneFailed fails the test if a call has.
 func (l *load) noneFailed() {
 	l.t.Helper()
