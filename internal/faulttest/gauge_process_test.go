@@ -110,6 +110,10 @@ func (g *gaugeProcess) obey(command string) error {
 		if err := g.subscribe(); err != nil {
 			return err
 		}
+	case "balance":
+		if err := g.balance(); err != nil {
+			return err
+		}
 	case "collect":
 		runtime.GC()
 		runtime.GC()
