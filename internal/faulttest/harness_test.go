@@ -30,7 +30,7 @@ import (
 const (
 	service = "echo"
 	// beside is how many tests run at a time: they wait more than they work.
-	beside = "8"
+	beside = "16"
 )
 
 func TestMain(m *testing.M) {
