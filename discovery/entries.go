@@ -16,6 +16,7 @@ import (
 type entry struct {
 	key      string
 	modified int64
+	lease    int64 // 0 from a disk copy
 	value    []byte
 	instance *Instance
 	rule     *Rule
@@ -25,9 +26,11 @@ type entry struct {
 
 func (e *entry) readable() bool { return e.instance != nil || e.rule != nil }
 
-// is reports whether the entry is what etcd says of the key.
+// is reports whether the entry is what etcd says of the key. A small store that
+// was wiped and filled again in the same order has each key at its old revision,
+// but under another lease.
 func (e *entry) is(kv *mvccpb.KeyValue) bool {
-	return e.key == string(kv.Key) && e.modified == kv.ModRevision
+	return e.key == string(kv.Key) && e.modified == kv.ModRevision && e.lease == kv.Lease
 }
 
 // entries are the keys of a span in etcd's order.
@@ -120,6 +123,12 @@ func (e *entries) unreadable() int {
 		}
 	}
 	return n
+}
+
+// has reports whether the key is there as etcd says.
+func (e *entries) has(kv *mvccpb.KeyValue) bool {
+	at, found := e.find(string(kv.Key))
+	return found && (*e)[at].is(kv)
 }
 
 // newest is the revision of the key that was written last.

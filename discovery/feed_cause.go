@@ -45,10 +45,10 @@ func causeOf(err error) string {
 	if errors.As(err, &coded) {
 		code = coded.Code()
 	}
-	switch code {
-	case codes.Unauthenticated, codes.PermissionDenied:
+	if code == codes.Unauthenticated || code == codes.PermissionDenied {
 		return causeAuth
-	case codes.Unavailable, codes.DeadlineExceeded:
+	}
+	if code == codes.Unavailable || code == codes.DeadlineExceeded {
 		return causeUnanswered
 	}
 	return causeOther

@@ -34,16 +34,7 @@ func TestRulesOverrideRecordsWhileTheyHold(t *testing.T) {
 	r := testResolver(t, cli)
 	expect := func(want string) {
 		t.Helper()
-		got := ""
-		for deadline := time.Now().Add(20 * time.Second); ; {
-			if got = weights(t, r); got == want {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("got %q, want %q", got, want)
-			}
-			pause(t.Context(), time.Millisecond, nil)
-		}
+		waitFor(t, "weights and states are "+want, func() bool { return weights(t, r) == want })
 	}
 	expect("a:1=1,serving ")
 	put(t, cli, "fairway/echo/b:1", value("b:1", 2))

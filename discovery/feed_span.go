@@ -88,7 +88,7 @@ func get(ctx context.Context, cli *clientv3.Client, key string, opts ...clientv3
 // decodeInstance makes an entry of a key; an unreadable record becomes one
 // without an instance and is logged once.
 func (f *feed) decodeInstance(kv *mvccpb.KeyValue) entry {
-	e := entry{key: string(kv.Key), modified: kv.ModRevision}
+	e := entry{key: string(kv.Key), modified: kv.ModRevision, lease: kv.Lease}
 	r, err := decodeRecord(kv.Value)
 	if err == nil {
 		err = f.belongs(e.key, r)
@@ -107,7 +107,7 @@ func (f *feed) decodeInstance(kv *mvccpb.KeyValue) entry {
 
 // decodeRule does the same with an operator's rule.
 func (f *feed) decodeRule(kv *mvccpb.KeyValue) entry {
-	e := entry{key: string(kv.Key), modified: kv.ModRevision, value: kv.Value}
+	e := entry{key: string(kv.Key), modified: kv.ModRevision, lease: kv.Lease, value: kv.Value}
 	rule, err := decodeRule(kv.Value)
 	if err == nil {
 		_, _, err = f.cfg.keys.ruleAddress(e.key)

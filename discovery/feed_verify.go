@@ -31,7 +31,8 @@ const (
 type verifier struct {
 	feed   *feed
 	heard  time.Time // the last response of the watch
-	next   time.Time // the next comparison
+	began  time.Time // the last comparison
+	next   time.Time // the next comparison, if the watch is not silent before
 	round  int
 	asking bool
 	found  chan finding
@@ -56,8 +57,11 @@ func (v *verifier) after(d time.Duration) time.Time {
 	return time.Now().Add(jittered(d))
 }
 
+// due reports whether to compare. What a silent watch asks for may fail at once,
+// and is then tried again when the next look is due, not at once.
 func (v *verifier) due(now time.Time) bool {
-	return !now.Before(v.next) || now.Sub(v.heard) > silentWatch
+	silent := now.Sub(v.heard) > silentWatch && now.Sub(v.began) >= brokenAfter/2
+	return silent || !now.Before(v.next)
 }
 
 // soon makes a comparison due after wait, and returns when to look again.
@@ -72,12 +76,15 @@ func (v *verifier) soon(wait time.Duration) time.Duration {
 func (v *verifier) wait() { v.asked.Wait() }
 
 // ask compares each span at the very revision up to which it is complete, so
-// that changes which are on their way make no difference.
+// that changes which are on their way make no difference. What asks for a
+// comparison while one is under way may mean another etcd than this one reads
+// from: it stays due until judge.
 func (v *verifier) ask(ctx context.Context) {
 	if v.asking {
 		return
 	}
-	v.asking = true
+	v.asking, v.began = true, time.Now()
+	v.next = v.after(v.feed.cfg.verifyEvery)
 	whole := v.round%wholeEveryNth == 0
 	v.round++
 	f := v.feed
@@ -107,12 +114,12 @@ func (v *verifier) judge(found finding) error {
 	case errors.Is(found.err, errDiverged):
 		return found.err
 	case found.err != nil:
-		v.next = v.after(brokenAfter)
-		return nil
+		if retry := v.after(brokenAfter); retry.Before(v.next) {
+			v.next = retry
+		}
 	case time.Since(v.heard) > silentWatch:
 		return errWatchSilent
 	}
-	v.next = v.after(v.feed.cfg.verifyEvery)
 	return nil
 }
 
@@ -137,7 +144,7 @@ func (s *span) verify(ctx context.Context, cli *clientv3.Client, whole bool) err
 	return nil
 }
 
-// verifyKeys compares all keys and their revisions.
+// verifyKeys compares all keys, their revisions and their leases.
 func (s *span) verifyKeys(ctx context.Context, cli *clientv3.Client) (at position, same bool, err error) {
 	next := 0
 	same = true
@@ -155,6 +162,7 @@ func (s *span) verifySummary(ctx context.Context, cli *clientv3.Client) (at posi
 	if err != nil {
 		return position{}, false, err
 	}
-	same = resp.Count == int64(len(s.entries)) && len(resp.Kvs) == 1 && resp.Kvs[0].ModRevision == s.entries.newest()
+	same = resp.Count == int64(len(s.entries)) && len(resp.Kvs) == 1 &&
+		resp.Kvs[0].ModRevision == s.entries.newest() && s.entries.has(resp.Kvs[0])
 	return positionOf(resp.Header), same, nil
 }

@@ -53,7 +53,10 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 				return err
 			}
 		}
-		if behind || v.due(time.Now()) {
+		if behind {
+			v.next = time.Now()
+		}
+		if v.due(time.Now()) {
 			v.ask(ctx)
 		}
 	}

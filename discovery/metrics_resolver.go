@@ -5,6 +5,7 @@ package discovery
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -61,7 +62,7 @@ func (m *resolverMetrics) observe(_ context.Context, o metric.Observer) error {
 func (m *resolverMetrics) observeService(o metric.Observer, s *ServiceStatus, now time.Time) {
 	base := []attribute.KeyValue{keyResolver.String(m.resolver.name), keyService.String(s.Service)}
 	with := func(more ...attribute.KeyValue) metric.MeasurementOption {
-		return metric.WithAttributes(append(base[:len(base):len(base)], more...)...)
+		return metric.WithAttributes(append(slices.Clip(base), more...)...)
 	}
 	all := with()
 	o.ObserveInt64(m.feed, 1, with(keyState.String(string(s.State)), keySource.String(string(s.Source))))

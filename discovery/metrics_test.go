@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/kitex/pkg/registry"
-	"go.opentelemetry.io/otel/sdk/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/fairway-rpc/fairway/internal/etcdtest"
@@ -19,7 +19,7 @@ import (
 
 // collected is each data point as "name{attributes} value", ordered; ages are
 // left out of the values.
-func collected(t *testing.T, reader metric.Reader) []string {
+func collected(t *testing.T, reader sdkmetric.Reader) []string {
 	t.Helper()
 	var data metricdata.ResourceMetrics
 	if err := reader.Collect(context.WithoutCancel(t.Context()), &data); err != nil {
@@ -63,7 +63,7 @@ func point[N int64 | float64](name string, p metricdata.DataPoint[N], value stri
 	var attrs []string
 	for _, kv := range p.Attributes.ToSlice() {
 		if kv.Key != keyResolver {
-			attrs = append(attrs, string(kv.Key)+"="+kv.Value.Emit())
+			attrs = append(attrs, string(kv.Key)+"="+kv.Value.String())
 		}
 	}
 	return fmt.Sprintf("%s{%s} %s", name, strings.Join(attrs, ","), value)
@@ -75,8 +75,8 @@ func TestResolverMetrics(t *testing.T) {
 	f := newFleet(t, s.Client(t), 3)
 	put(t, f.cli, "fairway/echo/bad", "{")
 	last := put(t, f.cli, "fairway/_rules/echo/*", `{"tags":{"a":"b"}}`)
-	reader := metric.NewManualReader()
-	r := testResolver(t, f.cli, WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
+	reader := sdkmetric.NewManualReader()
+	r := testResolver(t, f.cli, WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	known(t, r, "echo", 3, 0)
 	_ = f.list[2].Close()
 	for i := range f.list {
@@ -111,8 +111,8 @@ func TestResolverMetrics(t *testing.T) {
 func TestRegistryMetrics(t *testing.T) {
 	t.Parallel()
 	s := etcdtest.Start(t)
-	reader := metric.NewManualReader()
-	reg := testRegistry(t, s.Client(t), WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
+	reader := sdkmetric.NewManualReader()
+	reg := testRegistry(t, s.Client(t), WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	for _, info := range []*registry.Info{infoOf("echo", "127.0.0.1:1001", 1), infoOf("echo", "127.0.0.1:1002", 1), infoOf("other", "127.0.0.1:1003", 1)} {
 		if err := reg.Register(info); err != nil {
 			t.Fatal(err)

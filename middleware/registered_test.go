@@ -50,6 +50,35 @@ func TestProviderToConsumer(t *testing.T) {
 	}
 }
 
+// TestOneServerUnderSeveralNames: they come and go together.
+func TestOneServerUnderSeveralNames(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t).Client(t)
+	reg := registry(t, etcd, discovery.WithDrainDelay(0))
+	p := provider(t, reg, middleware.WithWeight(7), middleware.WithServiceNames("old.echo", service, "old.echo"))
+	count := func() int64 {
+		resp, err := etcd.Get(t.Context(), "fairway/", allKeys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Count
+	}
+	waitFor(t, "both names are registered", func() bool { return count() == 2 })
+	res := resolver(t, etcd)
+	for _, name := range []string{service, "old.echo"} {
+		waitFor(t, "the provider is known as "+name, func() bool {
+			r, err := res.Resolve(t.Context(), name)
+			return err == nil && len(r.Instances) == 1 && r.Instances[0].Weight() == 7 && r.Instances[0].Address().String() == p.Address
+		})
+	}
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+	if n := count(); n != 0 {
+		t.Errorf("%d keys left", n)
+	}
+}
+
 // TestStreamsArePicked opens a stream of each kind under each policy.
 func TestStreamsArePicked(t *testing.T) {
 	s := echotest.StartStreaming(t)

@@ -76,7 +76,8 @@ func NewServerSuite(reg *discovery.Registry, service string, opts ...ServerOptio
 type serverSuite struct {
 	registry *discovery.Registry
 	service  string
-	weight   int // as Kitex's registry.Info has it
+	further  []string // names besides service
+	weight   int      // as Kitex's registry.Info has it
 	tags     map[string]string
 }
 
@@ -88,7 +89,14 @@ func (s *serverSuite) String() string { return fmt.Sprintf("fairway(%s, %s)", s.
 func (s *serverSuite) Options() []server.Option {
 	return []server.Option{
 		server.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: s.service}),
-		server.WithRegistry(s.registry),
+		server.WithRegistry(s.kitexRegistry()),
 		server.WithRegistryInfo(&registry.Info{Weight: s.weight, Tags: maps.Clone(s.tags)}),
 	}
+}
+
+func (s *serverSuite) kitexRegistry() registry.Registry {
+	if len(s.further) == 0 {
+		return s.registry
+	}
+	return &manyNames{Registry: s.registry, further: s.further}
 }

@@ -35,6 +35,7 @@ func TestConstructorsPanicWithAnErrorThatSaysWhat(t *testing.T) {
 		"TracePicks":               func() { middleware.TracePicks(nil) },
 		"NewServerSuite: registry": func() { middleware.NewServerSuite(nil, "echo") },
 		"service name":             func() { middleware.NewServerSuite(reg, "a/b") },
+		"WithServiceNames":         func() { middleware.NewServerSuite(reg, "echo", middleware.WithServiceNames("_x")) },
 		"WithWeight":               func() { middleware.NewServerSuite(reg, "echo", middleware.WithWeight(-1)) },
 	} {
 		func() {

@@ -62,7 +62,7 @@ func TestNewRecordsAreReadByOldConsumers(t *testing.T) {
 	f.provider(t, member{Library: fairway}, advertiseIP+"=::1", advertisePort+"=1")
 	f.registered(t, 4)
 
-	rest := `,"state":"serving","instance":"ID","started_at":"TIME"}`
+	rest := `,"state":"serving","instance":"ID","started_at":"TIME","ttl":"10s"}`
 	wantValues := map[string]string{
 		plain:         `{"network":"tcp","address":"` + plain + `","weight":10,"tags":null` + rest,
 		tagged:        `{"network":"tcp","address":"` + tagged + `","weight":20,"tags":{"zone":"a"}` + rest,
@@ -137,7 +137,7 @@ func (f *fleet) put(t *testing.T, name, value string) {
 }
 
 // ownWords are what differs from record to record.
-var ownWords = regexp.MustCompile(`("instance":")[A-Z2-7]+(".*"started_at":")[0-9T:.-]+Z`)
+var ownWords = regexp.MustCompile(`("instance":")[A-Z2-7]+-[0-9]+(".*"started_at":")[0-9T:.-]+Z`)
 
 // values returns the records without what differs from run to run.
 func (f *fleet) values(t *testing.T) map[string]string {

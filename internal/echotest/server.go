@@ -17,7 +17,7 @@ import (
 	"github.com/fairway-rpc/fairway/idl/kitex_gen/fairway/echo/echoservice"
 )
 
-// Server is an Echo server on a free loopback port.
+// Server is an Echo server.
 type Server struct {
 	*Handler
 
@@ -31,11 +31,12 @@ type Server struct {
 	ended func()
 }
 
-// Start runs a server until Stop or the end of the test. It knows no streams:
-// it has the transport that Kitex uses on Windows, on Go's own network package.
-// The default one closes a listener's file descriptor twice (netpoll v0.7.2,
-// listener.Close), and in a process with other connections, such as a test with
-// several servers, the second time may hit one of those.
+// Start runs a server on a free loopback port until Stop or the end of the
+// test. It knows no streams: it has the transport that Kitex uses on Windows, on
+// Go's own network package. The default one closes a listener's file descriptor
+// twice (netpoll v0.7.2, listener.Close), and in a process with other
+// connections, such as a test with several servers, the second time may hit one
+// of those.
 func Start(tb testing.TB, opts ...server.Option) *Server {
 	tb.Helper()
 	return StartAt(tb, "127.0.0.1:0", opts...)
@@ -44,7 +45,13 @@ func Start(tb testing.TB, opts ...server.Option) *Server {
 // StartAt is Start at an address, such as that of a server that was stopped.
 func StartAt(tb testing.TB, address string, opts ...server.Option) *Server {
 	tb.Helper()
-	listener := &tracked{Listener: listen(tb, address)}
+	return StartOn(tb, listen(tb, address), opts...)
+}
+
+// StartOn is Start on another listener, of a Unix socket for instance.
+func StartOn(tb testing.TB, on net.Listener, opts ...server.Option) *Server {
+	tb.Helper()
+	listener := &tracked{Listener: on}
 	s := start(tb, listener, append([]server.Option{
 		server.WithTransServerFactory(gonet.NewTransServerFactory()),
 		server.WithTransHandlerFactory(gonet.NewSvrTransHandlerFactory()),

@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 	if isProvider() {
 		os.Exit(runProvider())
 	}
+	if isGauge() {
+		os.Exit(runGauge())
+	}
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set(beside)

@@ -13,27 +13,33 @@ import (
 	"testing"
 )
 
-func TestReadmeSnippetsCompile(t *testing.T) {
-	blocks := goBlocks(read(t, "README.md"))
-	if len(blocks) == 0 {
+func TestSnippetsCompile(t *testing.T) {
+	if len(goBlocks(read(t, "README.md"))) == 0 {
 		t.Fatal("README.md shows no Go code")
 	}
-	for _, b := range blocks {
-		t.Run(fmt.Sprintf("line %d", b.line), func(t *testing.T) {
-			t.Parallel()
-			if !formatted(b) {
-				t.Errorf("README.md:%d: the Go code is not gofmt'ed", b.line)
-			}
-			source, err := program(b, "README.md")
-			if err != nil {
-				t.Fatalf("README.md:%d: %v", b.line, err)
-			}
-			if strings.Contains(source, "/fairway/internal/") {
-				t.Errorf("README.md:%d: the Go code imports a package that users cannot import", b.line)
-			}
-			build(t, source)
-		})
+	for _, file := range []string{"README.md", "docs/operations.md", "docs/migration.md"} {
+		for _, b := range goBlocks(read(t, file)) {
+			t.Run(fmt.Sprintf("%s line %d", file, b.line), func(t *testing.T) {
+				t.Parallel()
+				compile(t, file, b)
+			})
+		}
 	}
+}
+
+func compile(t *testing.T, file string, b block) {
+	t.Helper()
+	if !formatted(b) {
+		t.Errorf("%s:%d: the Go code is not gofmt'ed", file, b.line)
+	}
+	source, err := program(b, file)
+	if err != nil {
+		t.Fatalf("%s:%d: %v", file, b.line, err)
+	}
+	if strings.Contains(source, "/fairway/internal/") {
+		t.Errorf("%s:%d: the Go code imports a package that users cannot import", file, b.line)
+	}
+	build(t, source)
 }
 
 // build compiles and links a program inside the root module, so that it gets the

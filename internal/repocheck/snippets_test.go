@@ -45,6 +45,7 @@ var (
 	lb      *loadbalance.Balancer
 	cli     echoservice.Client
 	svr     server.Server
+	rules   *discovery.Rules
 	handler echo.EchoService
 )
 `
