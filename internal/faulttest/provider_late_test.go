@@ -14,7 +14,7 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	grpcstatus "google.golang.org/grpc/status"
 
 	"github.com/fairway-rpc/fairway/discovery"
 	"github.com/fairway-rpc/fairway/internal/etcdtest"
@@ -94,7 +94,7 @@ func (n *lateNetwork) carry(ctx context.Context, method string, request, reply a
 	}
 	n.mu.Unlock()
 	if keeps {
-		return status.Error(codes.Unavailable, "the connection broke")
+		return grpcstatus.Error(codes.Unavailable, "the connection broke")
 	}
 	return invoke(ctx, method, request, reply, cc, opts...)
 }
@@ -115,7 +115,7 @@ func (n *lateNetwork) deliver(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if err := n.kept(ctx); status.Code(err) != codes.NotFound {
+	if err := n.kept(ctx); grpcstatus.Code(err) != codes.NotFound {
 		t.Errorf("etcd has answered %v to the late put, want that its lease is gone", err)
 	}
 }
