@@ -27,8 +27,8 @@ func TestSuspectFallsIntoABlackHole(t *testing.T) {
 	res, _ := blackHole(t)
 	// Five seconds and a fifth to the next probe, one for it, one for the wait
 	// after it, one for the second.
-	waitWithin(t, 10*time.Second, "two probes time out", func() bool { return guardOf(res).Instances == 1 })
-	if s := guardOf(res); s.Suspects != 1 || s.GuardDropped["probes failed"] != 1 {
+	waitWithin(t, 10*time.Second, "two probes time out", func() bool { return status(t, res).Instances == 1 })
+	if s := status(t, res); s.Suspects != 1 || s.GuardDropped["probes failed"] != 1 {
 		t.Errorf("status %+v", s)
 	}
 }
@@ -39,8 +39,8 @@ func TestSuspectInABlackHoleIsCalled(t *testing.T) {
 	t.Parallel()
 	res, well := blackHole(t, discovery.WithGuard(discovery.Guard{ProbeInterval: time.Minute}))
 	load := startLoad(t, consumer(t, res, loadbalance.SmoothWRR))
-	waitWithin(t, 5*time.Second, "two calls time out", func() bool { return guardOf(res).Instances == 1 })
-	if s := guardOf(res); s.Suspects != 1 || s.GuardDropped["calls failed"] != 1 {
+	waitWithin(t, 5*time.Second, "two calls time out", func() bool { return status(t, res).Instances == 1 })
+	if s := status(t, res); s.Suspects != 1 || s.GuardDropped["calls failed"] != 1 {
 		t.Errorf("status %+v", s)
 	}
 	load.goesOn(50)

@@ -25,9 +25,9 @@ func TestLastProviderCrashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	// At once, and a second later.
-	waitFor(t, "the guard holds it", func() bool { return guardOf(res).GuardHeld == 1 })
-	waitWithin(t, 3*time.Second, "two probes fail", func() bool { return guardOf(res).Instances == 0 })
-	if s := guardOf(res); s.GuardDropped["probes failed"] != 1 {
+	waitFor(t, "the guard holds it", func() bool { return status(t, res).GuardHeld == 1 })
+	waitWithin(t, 3*time.Second, "two probes fail", func() bool { return status(t, res).Instances == 0 })
+	if s := status(t, res); s.GuardDropped["probes failed"] != 1 {
 		t.Errorf("status %+v", s)
 	}
 }
@@ -44,8 +44,8 @@ func TestKeyOfTheLastProviderIsDeleted(t *testing.T) {
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	waitWithin(t, 2*time.Second, "two calls fail", func() bool { return guardOf(res).Instances == 0 })
-	if s := guardOf(res); s.GuardDropped["calls failed"] != 1 {
+	waitWithin(t, 2*time.Second, "two calls fail", func() bool { return status(t, res).Instances == 0 })
+	if s := status(t, res); s.GuardDropped["calls failed"] != 1 {
 		t.Errorf("status %+v", s)
 	}
 }
@@ -94,17 +94,17 @@ func TestLastProviderLeavesUnseen(t *testing.T) {
 			if compacted {
 				etcd.Compact()
 			}
-			if n := guardOf(res).Instances; n != 1 {
+			if n := status(t, res).Instances; n != 1 {
 				t.Fatalf("the consumer knows of %d while it is cut off", n)
 			}
 			proxy.Restore()
 			if compacted {
-				waitFor(t, "it is held", func() bool { return guardOf(res).GuardHeld == 1 })
-				waitWithin(t, 3*time.Second, "it refuses two probes", func() bool { return guardOf(res).Instances == 0 })
+				waitFor(t, "it is held", func() bool { return status(t, res).GuardHeld == 1 })
+				waitWithin(t, 3*time.Second, "it refuses two probes", func() bool { return status(t, res).Instances == 0 })
 				return
 			}
-			waitFor(t, "it is gone", func() bool { return guardOf(res).Instances == 0 })
-			if held := guardOf(res).GuardHeld; held != 0 {
+			waitFor(t, "it is gone", func() bool { return status(t, res).Instances == 0 })
+			if held := status(t, res).GuardHeld; held != 0 {
 				t.Errorf("%d were held although the history tells of an orderly end", held)
 			}
 		})

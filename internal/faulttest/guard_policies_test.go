@@ -42,7 +42,7 @@ func TestWipeUnderEveryPolicy(t *testing.T) {
 	etcd.Wipe()
 	etcd.Restart()
 	for _, res := range e.resolvers {
-		waitFor(t, "the consumer follows the new registry", func() bool { return guardOf(res).Relists["diverged"] > 0 })
+		waitFor(t, "the consumer follows the new registry", func() bool { return relists(t, res) > 0 })
 		sees(t, res, 3, 0)
 	}
 	for policy, l := range e.loads {

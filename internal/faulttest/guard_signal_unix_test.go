@@ -27,8 +27,8 @@ func TestLastProviderLeavesInOrder(t *testing.T) {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	waitWithin(t, time.Second, "it is gone", func() bool { return guardOf(res).Instances == 0 })
-	if s := guardOf(res); s.GuardHeld != 0 {
+	waitWithin(t, time.Second, "it is gone", func() bool { return status(t, res).Instances == 0 })
+	if s := status(t, res); s.GuardHeld != 0 {
 		t.Errorf("it was held although it left in order: %+v", s)
 	}
 	p.ends()
@@ -57,14 +57,14 @@ func TestSuspectIsStopped(t *testing.T) {
 	if err := all[0].Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	waitWithin(t, 3*time.Second, "two calls fail", func() bool { return guardOf(res).Instances == 1 })
-	if s := guardOf(res); s.GuardDropped["calls failed"] != 1 {
+	waitWithin(t, 3*time.Second, "two calls fail", func() bool { return status(t, res).Instances == 1 })
+	if s := status(t, res); s.GuardDropped["calls failed"] != 1 {
 		t.Errorf("status %+v", s)
 	}
 	load.lasts(2 * time.Second) // those in flight end
 	load.failedAtMost(inFlight)
 	load.failedOnlyBy("timeout")
-	if got := guardOf(res); got.Suspects != 1 || got.State != discovery.FeedLive {
+	if got := status(t, res); got.Suspects != 1 || got.State != discovery.FeedLive {
 		t.Errorf("status %+v", got)
 	}
 }

@@ -57,16 +57,6 @@ func (s *stranded) expire(address string) {
 	}
 }
 
-// guardOf is what the consumer's guard has done for the service.
-func guardOf(res *discovery.Resolver) discovery.ServiceStatus {
-	for _, s := range res.Status().Services {
-		if s.Service == service {
-			return s
-		}
-	}
-	return discovery.ServiceStatus{}
-}
-
 // someFail waits until calls fail: in a control run, in which nothing protects
 // them.
 func (l *load) someFail() {

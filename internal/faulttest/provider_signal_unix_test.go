@@ -84,7 +84,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	load.noneFailed()
 	sees(t, res, fleet, 0)
-	s := guardOf(res)
+	s := status(t, res)
 	if s.GuardHeld != 0 || s.State != discovery.FeedLive {
 		t.Errorf("status %+v", s)
 	}
