@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,10 +102,15 @@ func resolver(t testing.TB, endpoint string, opts ...discovery.ResolverOption) *
 	return res
 }
 
+// anyKey gives each call another key, for the policies that take one.
+func anyKey(context.Context, any) string { return strconv.FormatUint(keyed.Add(1)%1000, 10) }
+
+var keyed atomic.Uint64
+
 // consumer is a Kitex client with the suite.
 func consumer(t testing.TB, res *discovery.Resolver, policy string, opts ...client.Option) echoservice.Client {
 	t.Helper()
-	lb, err := loadbalance.New(policy)
+	lb, err := loadbalance.New(policy, loadbalance.WithKey(anyKey))
 	if err != nil {
 		t.Fatal(err)
 	}

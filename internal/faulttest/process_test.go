@@ -5,6 +5,8 @@ package faulttest
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -72,7 +74,10 @@ func serve() error {
 		server.WithExitWaitTime(time.Second/4),
 		server.WithSuite(middleware.NewServerSuite(reg, service)))
 	fmt.Println("SERVING", address)
-	return svr.Run()
+	if err := svr.Run(); !errors.Is(err, context.DeadlineExceeded) { // Kitex waits for connections, and callers keep theirs
+		return err
+	}
+	return nil
 }
 
 // process is a provider in a process of its own.
@@ -112,4 +117,13 @@ func startProcess(t testing.TB, endpoint, address string, ttl time.Duration) *pr
 		t.Fatalf("the provider said %q, %v", line, err)
 	}
 	return &process{Process: cmd.Process, t: t, address: got}
+}
+
+// ends waits for the end of a process that was told to, and for a good one.
+func (p *process) ends() {
+	p.t.Helper()
+	state, err := p.Wait()
+	if err != nil || !state.Success() {
+		p.t.Errorf("the provider at %s ended with %v, %v", p.address, state, err)
+	}
 }
