@@ -4,8 +4,10 @@
 package discovery
 
 import (
+	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -20,7 +22,9 @@ func benchFeed(tb testing.TB, n int) *feed {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := NewResolver(cli, WithoutSnapshotDir())
+	r, err := NewResolver(cli, WithoutSnapshotDir(), WithGuard(Guard{
+		Probe: func(context.Context, string, string) error { return nil },
+	}))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -63,6 +67,28 @@ func BenchmarkChange(b *testing.B) {
 					Events: []*clientv3.Event{{Type: clientv3.EventTypePut, Kv: benchKV(int(revision)%n, int(revision), revision)}},
 				})
 			}
+		})
+	}
+}
+
+// BenchmarkReturn is one provider that registers again after more than half of
+// them have vanished.
+func BenchmarkReturn(b *testing.B) {
+	f := benchFeed(b, 10000)
+	rest := slices.DeleteFunc(slices.Clone(f.instances.entries), func(e entry) bool { return e.key[len(e.key)-6]%3 > 0 })
+	f.adopt(listing{position: f.instances.pos, instances: rest})
+	lost := f.guard.all()
+	if len(lost) == 0 {
+		b.Fatal("nobody is held")
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop() && i < len(lost); i++ {
+		revision := int64(2 + i)
+		f.apply(&f.instances, &clientv3.WatchResponse{
+			Header: &etcdserverpb.ResponseHeader{Revision: revision, ClusterId: 1, RaftTerm: 1},
+			Events: []*clientv3.Event{{Type: clientv3.EventTypePut, Kv: &mvccpb.KeyValue{
+				Key: []byte(lost[i].entry.key), ModRevision: revision, Value: lost[i].entry.value,
+			}}},
 		})
 	}
 }

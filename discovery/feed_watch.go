@@ -119,16 +119,17 @@ func (f *feed) apply(s *span, resp *clientv3.WatchResponse) (behind bool) {
 // take stores one event and reports whether a consumer can see the difference.
 // Callers hold f.mu.
 func (f *feed) take(s *span, e entry) (changed bool) {
-	if !e.deleted {
+	old := s.entries.get(e.key)
+	if e.deleted {
+		changed = s.entries.remove(e.key, e.modified)
+	} else {
 		changed = s.entries.put(e)
-		if s == &f.instances {
-			changed = f.returned(e) || changed
-		}
-		return changed
 	}
-	old, changed := s.entries.remove(e.key, e.modified)
-	if changed && s == &f.instances {
-		f.gone(old)
+	switch {
+	case e.instance != nil:
+		changed = f.returned(e) || changed
+	case changed:
+		f.gone(old) // or unreadable, which is the same to consumers
 	}
 	return changed
 }

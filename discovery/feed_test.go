@@ -1,0 +1,86 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// handFed is a feed that nobody runs and that has listed instances with these
+// values, by key, at revision 100. Whoever is probed answers.
+func handFed(t *testing.T, values map[string]string, opts ...ResolverOption) *feed {
+	t.Helper()
+	answers := func(context.Context, string, string) error { return nil }
+	opts = append([]ResolverOption{WithoutSnapshotDir(), WithGuard(Guard{Probe: answers})}, opts...)
+	f := newFeed("echo", testResolver(t, dialTest(t, "127.0.0.1:1"), opts...))
+	t.Cleanup(f.rest)
+	f.adopt(handList(f, 100, values))
+	return f
+}
+
+// handList is a list in which each key was written at the revision.
+func handList(f *feed, revision int64, values map[string]string) listing {
+	l := listing{position: position{revision: revision, cluster: 1, term: 1}}
+	for key, value := range values {
+		l.instances.put(f.instances.decode(&mvccpb.KeyValue{Key: []byte(key), ModRevision: revision, Value: []byte(value)}))
+	}
+	return l
+}
+
+// oneEvent is a response of a watch with one event, a deletion if value is "".
+func oneEvent(revision int64, key, value string) *clientv3.WatchResponse {
+	ev := &clientv3.Event{Type: clientv3.EventTypePut, Kv: &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision, Value: []byte(value)}}
+	if value == "" {
+		ev.Type = clientv3.EventTypeDelete
+	}
+	return &clientv3.WatchResponse{
+		Header: &etcdserverpb.ResponseHeader{Revision: revision, ClusterId: 1, RaftTerm: 1},
+		Events: []*clientv3.Event{ev},
+	}
+}
+
+func offered(f *feed) string {
+	s := f.current()
+	return fmt.Sprint(s.Instances, " suspects ", s.Suspects, " skipped ", s.Skipped)
+}
+
+// TestUnreadableRecordsVanish in a list and in the watch alike: the guard holds
+// whom it would hold if their keys were gone, and offers them.
+func TestUnreadableRecordsVanish(t *testing.T) {
+	t.Parallel()
+	both := map[string]string{"fairway/echo/a:1": value("a:1", 1), "fairway/echo/b:1": value("b:1", 1)}
+	bad := map[string]string{"fairway/echo/a:1": "{", "fairway/echo/b:1": "{"}
+	const want = "[a:1 b:1] suspects 2 skipped 2"
+	t.Run("list", func(t *testing.T) {
+		t.Parallel()
+		f := handFed(t, both)
+		f.adopt(handList(f, 200, bad))
+		if got := offered(f); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+	t.Run("watch", func(t *testing.T) {
+		t.Parallel()
+		f := handFed(t, both)
+		f.apply(&f.instances, oneEvent(101, "fairway/echo/a:1", "{"))
+		f.apply(&f.instances, oneEvent(102, "fairway/echo/b:1", "{"))
+		if got := offered(f); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		f.apply(&f.instances, oneEvent(103, "fairway/echo/a:1", value("a:1", 1)))
+		if got, want := offered(f), "[a:1 b:1] suspects 1 skipped 1"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		f.apply(&f.instances, oneEvent(104, "fairway/echo/b:1", ""))
+		if got, want := offered(f), "[a:1 b:1] suspects 1 skipped 0"; got != want {
+			t.Errorf("when the unreadable key is gone too: %s, want %s", got, want)
+		}
+	})
+}
