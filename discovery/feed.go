@@ -72,6 +72,7 @@ type feed struct {
 	ruleSet   ruleSet
 	guard     *custody
 	listed    bool // once at least
+	ended     bool // nothing changes any more
 	state     FeedState
 	source    Source
 	known     bool // an instance was seen since the feed began, or a disk copy found

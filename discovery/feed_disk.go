@@ -60,7 +60,10 @@ func (f *feed) useDisk() {
 	}
 	f.mu.Lock()
 	defer f.unlock()
-	if err == nil && f.published.Load() == nil {
+	if f.ended || f.published.Load() != nil {
+		return
+	}
+	if err == nil {
 		err = f.restore(saved)
 	}
 	if err != nil {

@@ -76,7 +76,7 @@ func (f *feed) hold(s *suspect) {
 func (f *feed) drop(s *suspect, why string) {
 	f.mu.Lock()
 	defer f.unlock()
-	if f.dropHeld(s, why) {
+	if !f.ended && f.dropHeld(s, why) {
 		f.publish()
 		f.save()
 	}
@@ -130,7 +130,8 @@ func (f *feed) dropMoved(addr net.Addr) {
 	}
 }
 
-// rest ends the probes of a feed that has ended; its suspects are served on.
+// rest ends the probes and timers of a feed that has ended; its suspects are
+// served on.
 func (f *feed) rest() {
 	f.mu.Lock()
 	defer f.unlock()
@@ -139,4 +140,5 @@ func (f *feed) rest() {
 		f.later(s.stop)
 	}
 	f.ruleSet.stop()
+	f.ended = true
 }

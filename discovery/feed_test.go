@@ -5,8 +5,11 @@ package discovery
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -84,3 +87,43 @@ func TestUnreadableRecordsVanish(t *testing.T) {
 		}
 	})
 }
+
+// TestEndedFeedIsLeftAlone by what comes late: the failed call of a suspect and
+// a caller that still waits for the disk copy.
+func TestEndedFeedIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	f := handFed(t, map[string]string{"fairway/echo/a:1": value("a:1", 1)})
+	f.apply(&f.instances, oneEvent(101, "fairway/echo/a:1", ""))
+	late := f.guard.all()[0]
+	f.rest()
+	f.drop(late, dropCalls)
+	if got, want := offered(f), "[a:1] suspects 1 skipped 0"; got != want {
+		t.Errorf("%s, want the last snapshot as it was, %s", got, want)
+	}
+	if n := f.resolver.suspects.Load(); n != 0 {
+		t.Errorf("the resolver counts %d suspects", n)
+	}
+}
+
+func TestEndedFeedReadsNoDiskCopy(t *testing.T) {
+	t.Parallel()
+	d := testDisk(t, "c1", "fairway")
+	s := testSaved()
+	until := time.Now().Add(time.Hour).Format(time.RFC3339)
+	s.Rules = []savedRecord{{Key: "fairway/_rules/echo/*", ModRevision: 1, Value: json.RawMessage(`{"weight":1,"until":"` + until + `"}`)}}
+	if err := d.save(s); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(filepath.Dir(d.dir))
+	r := testResolver(t, dialTest(t, "127.0.0.1:1"), WithSnapshotDir(dir), WithCluster("c1"), WithResolveTimeout(time.Hour))
+	f, err := r.feed("echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Close()
+	_, _ = r.Resolve(t.Context(), "echo")
+	if f.ruleSet.timer != nil {
+		t.Error("a timer runs although the resolver was closed")
+	}
+}
+
