@@ -127,3 +127,18 @@ func TestEndedFeedReadsNoDiskCopy(t *testing.T) {
 	}
 }
 
+// TestRuleThatHoldsOnIsNoChange: its end is looked at from time to time.
+func TestRuleThatHoldsOnIsNoChange(t *testing.T) {
+	t.Parallel()
+	f := handFed(t, map[string]string{"fairway/echo/a:1": value("a:1", 1)})
+	until := time.Now().Add(time.Hour).Format(time.RFC3339)
+	f.apply(&f.rules, oneEvent(101, "fairway/_rules/echo/*", `{"weight":7,"until":"`+until+`"}`))
+	before := f.published.Load()
+	f.expireRules()
+	if f.published.Load() != before {
+		t.Error("published again, although no rule has ended")
+	}
+	if f.ruleSet.timer == nil {
+		t.Error("nobody looks at the rule again")
+	}
+}
