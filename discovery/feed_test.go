@@ -6,6 +6,7 @@ package discovery
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -124,6 +126,23 @@ func TestEndedFeedReadsNoDiskCopy(t *testing.T) {
 	_, _ = r.Resolve(t.Context(), "echo")
 	if f.ruleSet.timer != nil {
 		t.Error("a timer runs although the resolver was closed")
+	}
+}
+
+// TestSilentWatchEndsWhenEtcdHasForgotten its revision: it can be reached, and
+// no comparison will ever succeed again.
+func TestSilentWatchEndsWhenEtcdHasForgotten(t *testing.T) {
+	t.Parallel()
+	v := newVerifier(handFed(t, nil))
+	if err := v.judge(finding{rpctypes.ErrCompacted}); err != nil {
+		t.Errorf("a watch that speaks is given up: %v", err)
+	}
+	v.heard = time.Now().Add(-2 * silentWatch)
+	if err := v.judge(finding{rpctypes.ErrCompacted}); !errors.Is(err, errWatchSilent) {
+		t.Errorf("judged %v, want %v", err, errWatchSilent)
+	}
+	if err := v.judge(finding{context.DeadlineExceeded}); err != nil {
+		t.Errorf("an etcd that cannot be reached says nothing about the watch, but %v", err)
 	}
 }
 
