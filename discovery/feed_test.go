@@ -146,6 +146,21 @@ func TestSilentWatchEndsWhenEtcdHasForgotten(t *testing.T) {
 	}
 }
 
+// TestChangesOfALaggingMemberAreNotLost: what is not taken in is listed anew.
+func TestChangesOfALaggingMemberAreNotLost(t *testing.T) {
+	t.Parallel()
+	f := handFed(t, map[string]string{"fairway/echo/a:1": value("a:1", 1)})
+	resp := oneEvent(101, "fairway/echo/b:1", value("b:1", 1))
+	resp.Header.RaftTerm = 0
+	if _, err := f.receive(&f.instances, *resp, true); !errors.Is(err, errDiverged) {
+		t.Errorf("the watch goes on (%v) with %s", err, offered(f))
+	}
+	resp.Events = nil
+	if behind, err := f.receive(&f.instances, *resp, true); !behind || err != nil {
+		t.Errorf("a notice without changes: behind %v, %v; want a comparison only", behind, err)
+	}
+}
+
 // TestRuleThatHoldsOnIsNoChange: its end is looked at from time to time.
 func TestRuleThatHoldsOnIsNoChange(t *testing.T) {
 	t.Parallel()

@@ -30,33 +30,42 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 	defer v.wait()
 	defer cancel()
 	for {
-		behind := false
+		behind, err := false, error(nil)
 		select {
 		case resp, ok := <-instances:
-			if err := endOf(resp, ok); err != nil {
-				return err
+			if behind, err = f.receive(&f.instances, resp, ok); err == nil {
+				retry.reset()
+				v.heard = time.Now()
 			}
-			retry.reset()
-			v.heard = time.Now()
-			behind = f.apply(&f.instances, &resp)
 		case resp, ok := <-rules:
-			if err := endOf(resp, ok); err != nil {
-				return err
-			}
-			behind = f.apply(&f.rules, &resp)
+			behind, err = f.receive(&f.rules, resp, ok)
 		case <-check.C:
 			check.Reset(jittered(brokenAfter))
 		case <-f.recheck:
 			check.Reset(v.soon(f.resolver.spread()))
 		case found := <-v.found:
-			if err := v.judge(found); err != nil {
-				return err
-			}
+			err = v.judge(found)
+		}
+		if err != nil {
+			return err
 		}
 		if behind || v.due(time.Now()) {
 			v.ask(ctx)
 		}
 	}
+}
+
+// receive applies one response, unless the watch has ended. A watch tells each
+// change once, so one whose changes could not be applied is of no use any more.
+func (f *feed) receive(s *span, resp clientv3.WatchResponse, open bool) (behind bool, err error) {
+	if err := endOf(resp, open); err != nil {
+		return false, err
+	}
+	behind = f.apply(s, &resp)
+	if behind && len(resp.Events) > 0 {
+		return true, fmt.Errorf("%w: changes came from a member that is behind, or from another history", errDiverged)
+	}
+	return behind, nil
 }
 
 // endOf is why a watch has ended, if it has.
