@@ -4,8 +4,10 @@
 package discovery
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"testing"
@@ -22,7 +24,7 @@ func benchFeed(tb testing.TB, n int) *feed {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := NewResolver(cli, WithoutSnapshotDir(), WithGuard(Guard{
+	r, err := NewResolver(cli, WithoutSnapshotDir(), WithLogger(slog.New(slog.DiscardHandler)), WithGuard(Guard{
 		Probe: func(context.Context, string, string) error { return nil },
 	}))
 	if err != nil {
@@ -90,6 +92,40 @@ func BenchmarkReturn(b *testing.B) {
 				Key: []byte(lost[i].entry.key), ModRevision: revision, Value: lost[i].entry.value,
 			}}},
 		})
+	}
+}
+
+// BenchmarkWipe is 100 services that a consumer follows, of 100 instances each,
+// which vanish together.
+func BenchmarkWipe(b *testing.B) {
+	const services, instances = 100, 100
+	r := benchFeed(b, 0).resolver
+	all := make(entries, services*instances)
+	feeds := make([]*feed, services)
+	for n := range feeds {
+		feeds[n] = newFeed(fmt.Sprint("service-", n), r)
+		feeds[n].stop = func() {}
+		close(feeds[n].done)
+		r.feeds[feeds[n].service] = feeds[n]
+		for i := range instances {
+			kv := benchKV(n*instances+i, 10, 1)
+			kv.Key = bytes.Replace(kv.Key, []byte("echo"), []byte(feeds[n].service), 1)
+			all[n*instances+i] = feeds[n].instances.decode(kv)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		for n, f := range feeds {
+			f.adopt(listing{position: position{revision: 1, cluster: 1, term: 1}, instances: slices.Clone(all[n*instances : (n+1)*instances])})
+		}
+		b.StartTimer()
+		for _, f := range feeds {
+			f.adopt(listing{position: position{revision: 1, cluster: 2, term: 1}})
+		}
+		if held := r.suspects.Load(); held != services*instances {
+			b.Fatalf("%d are held", held)
+		}
 	}
 }
 

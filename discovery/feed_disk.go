@@ -149,6 +149,7 @@ func (f *feed) holdAgain(saved []savedSuspect) {
 		return
 	}
 	now := time.Now()
+	var held []*suspect
 	for _, one := range saved {
 		e := f.instances.decode(&mvccpb.KeyValue{Key: []byte(one.Key), ModRevision: one.ModRevision, Value: one.Value})
 		if e.instance == nil {
@@ -157,8 +158,10 @@ func (f *feed) holdAgain(saved []savedSuspect) {
 		s := newSuspect(e)
 		if f.guard.ledger.Hold(now, e.key, s, one.VanishedAt) {
 			f.hold(s)
+			held = append(held, s)
 		}
 	}
+	f.later(func() { f.resolver.claimed(f, held) })
 }
 
 // unsaved reports whether the disk copy lacks a change or a later proof.

@@ -50,6 +50,7 @@ func (f *feed) judge(now time.Time) {
 	}
 	f.guard.held += int64(len(held))
 	f.later(func() {
+		f.resolver.claimed(f, held)
 		f.cfg.log.Warn("instances vanished from etcd without a word; held as suspects while they answer",
 			"service", f.service, "held", len(held), "registered", registered)
 	})
@@ -69,7 +70,6 @@ func (f *feed) hold(s *suspect) {
 	addr := s.entry.instance.addr
 	s.calls = live.NewSuspect(func() { f.drop(s, dropCalls) })
 	s.stop = f.resolver.prober.Start(addr.Network(), addr.String(), func() { f.drop(s, dropProbes) })
-	f.later(func() { f.resolver.claimed(f, s) })
 }
 
 // drop takes a suspect out for good.
