@@ -4,8 +4,12 @@
 package discovery
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"log/slog"
 	"runtime"
+	"slices"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -20,7 +24,9 @@ func benchFeed(tb testing.TB, n int) *feed {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := NewResolver(cli, WithoutSnapshotDir())
+	r, err := NewResolver(cli, WithoutSnapshotDir(), WithLogger(slog.New(slog.DiscardHandler)), WithGuard(Guard{
+		Probe: func(context.Context, string, string) error { return nil },
+	}))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -64,6 +70,62 @@ func BenchmarkChange(b *testing.B) {
 				})
 			}
 		})
+	}
+}
+
+// BenchmarkReturn is one provider that registers again after more than half of
+// them have vanished.
+func BenchmarkReturn(b *testing.B) {
+	f := benchFeed(b, 10000)
+	rest := slices.DeleteFunc(slices.Clone(f.instances.entries), func(e entry) bool { return e.key[len(e.key)-6]%3 > 0 })
+	f.adopt(listing{position: f.instances.pos, instances: rest})
+	lost := f.guard.all()
+	if len(lost) == 0 {
+		b.Fatal("nobody is held")
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop() && i < len(lost); i++ {
+		revision := int64(2 + i)
+		f.apply(&f.instances, &clientv3.WatchResponse{
+			Header: &etcdserverpb.ResponseHeader{Revision: revision, ClusterId: 1, RaftTerm: 1},
+			Events: []*clientv3.Event{{Type: clientv3.EventTypePut, Kv: &mvccpb.KeyValue{
+				Key: []byte(lost[i].entry.key), ModRevision: revision, Value: lost[i].entry.value,
+			}}},
+		})
+	}
+}
+
+// BenchmarkWipe is 100 services that a consumer follows, of 100 instances each,
+// which vanish together.
+func BenchmarkWipe(b *testing.B) {
+	const services, instances = 100, 100
+	r := benchFeed(b, 0).resolver
+	all := make(entries, services*instances)
+	feeds := make([]*feed, services)
+	for n := range feeds {
+		feeds[n] = newFeed(fmt.Sprint("service-", n), r)
+		feeds[n].stop = func() {}
+		close(feeds[n].done)
+		r.feeds[feeds[n].service] = feeds[n]
+		for i := range instances {
+			kv := benchKV(n*instances+i, 10, 1)
+			kv.Key = bytes.Replace(kv.Key, []byte("echo"), []byte(feeds[n].service), 1)
+			all[n*instances+i] = feeds[n].instances.decode(kv)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		for n, f := range feeds {
+			f.adopt(listing{position: position{revision: 1, cluster: 1, term: 1}, instances: slices.Clone(all[n*instances : (n+1)*instances])})
+		}
+		b.StartTimer()
+		for _, f := range feeds {
+			f.adopt(listing{position: position{revision: 1, cluster: 2, term: 1}})
+		}
+		if held := r.suspects.Load(); held != services*instances {
+			b.Fatalf("%d are held", held)
+		}
 	}
 }
 

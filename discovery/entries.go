@@ -42,6 +42,29 @@ func (e *entries) find(key string) (int, bool) {
 	})
 }
 
+// get returns what is stored under the key; an entry without a key if nothing.
+func (e *entries) get(key string) entry {
+	if at, found := e.find(key); found {
+		return (*e)[at]
+	}
+	return entry{}
+}
+
+// among is a new list of the keys and the suspects, who are ordered too. An
+// unreadable record under a suspect's key does not replace it.
+func (e *entries) among(held []*suspect) entries {
+	all, rest := make(entries, 0, len(*e)+len(held)), *e
+	for _, s := range held {
+		at, found := rest.find(s.entry.key)
+		all = append(append(all, rest[:at]...), s.entry)
+		if found {
+			at++
+		}
+		rest = rest[at:]
+	}
+	return append(all, rest...)
+}
+
 // put stores the key; it is ignored when what is stored is as new.
 func (e *entries) put(n entry) (changed bool) {
 	at, found := e.find(n.key)
@@ -61,16 +84,14 @@ func (e *entries) put(n entry) (changed bool) {
 	return changed
 }
 
-// remove drops the key and returns what it held, unless what is stored is newer
-// than the removal.
-func (e *entries) remove(key string, revision int64) (removed entry, ok bool) {
+// remove drops the key, unless what is stored is newer than the removal.
+func (e *entries) remove(key string, revision int64) (changed bool) {
 	at, found := e.find(key)
 	if !found || (*e)[at].modified > revision {
-		return entry{}, false
+		return false
 	}
-	removed = (*e)[at]
 	*e = slices.Delete(*e, at, at+1)
-	return removed, true
+	return true
 }
 
 // instances are the readable ones, each address once.
@@ -93,7 +114,7 @@ func (e *entries) instances() []*Instance {
 // that others have written otherwise than we would can be such.
 func (e *entries) distinct() []*Instance {
 	list := make([]*Instance, 0, len(*e))
-	at := make(map[string]int, len(*e))
+	at := make(map[address]int, len(*e))
 	newest := make([]int64, 0, len(*e))
 	for _, entry := range *e {
 		instance := entry.instance

@@ -38,7 +38,7 @@ func TestEntriesFollowEtcd(t *testing.T) {
 			}
 			old, exists := model[key]
 			if rapid.Bool().Draw(t, "delete") {
-				_, changed := e.remove(key, at)
+				changed := e.remove(key, at)
 				if applies := exists && old.modified <= at; applies {
 					delete(model, key)
 					if !changed {

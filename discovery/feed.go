@@ -72,6 +72,7 @@ type feed struct {
 	ruleSet   ruleSet
 	guard     *custody
 	listed    bool // once at least
+	ended     bool // nothing changes any more
 	state     FeedState
 	source    Source
 	known     bool // an instance was seen since the feed began, or a disk copy found
@@ -83,7 +84,7 @@ type feed struct {
 	dirty     bool             // something else than the proof is not there yet
 	lines     []func()         // log lines to write once mu is free
 
-	lastUsed atomic.Int64    // Unix nanoseconds
+	lastUsed atomic.Int64    // as of sinceStart
 	skipped  logging.Limiter // one line a day for each unreadable key
 	noise    logging.Limiter // what repeats through an outage
 }

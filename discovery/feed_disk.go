@@ -60,7 +60,10 @@ func (f *feed) useDisk() {
 	}
 	f.mu.Lock()
 	defer f.unlock()
-	if err == nil && f.published.Load() == nil {
+	if f.ended || f.published.Load() != nil {
+		return
+	}
+	if err == nil {
 		err = f.restore(saved)
 	}
 	if err != nil {
@@ -146,6 +149,7 @@ func (f *feed) holdAgain(saved []savedSuspect) {
 		return
 	}
 	now := time.Now()
+	var held []*suspect
 	for _, one := range saved {
 		e := f.instances.decode(&mvccpb.KeyValue{Key: []byte(one.Key), ModRevision: one.ModRevision, Value: one.Value})
 		if e.instance == nil {
@@ -154,8 +158,10 @@ func (f *feed) holdAgain(saved []savedSuspect) {
 		s := newSuspect(e)
 		if f.guard.ledger.Hold(now, e.key, s, one.VanishedAt) {
 			f.hold(s)
+			held = append(held, s)
 		}
 	}
+	f.later(func() { f.resolver.claimed(f, held) })
 }
 
 // unsaved reports whether the disk copy lacks a change or a later proof.

@@ -50,6 +50,7 @@ func (f *feed) judge(now time.Time) {
 	}
 	f.guard.held += int64(len(held))
 	f.later(func() {
+		f.resolver.claimed(f, held)
 		f.cfg.log.Warn("instances vanished from etcd without a word; held as suspects while they answer",
 			"service", f.service, "held", len(held), "registered", registered)
 	})
@@ -69,14 +70,13 @@ func (f *feed) hold(s *suspect) {
 	addr := s.entry.instance.addr
 	s.calls = live.NewSuspect(func() { f.drop(s, dropCalls) })
 	s.stop = f.resolver.prober.Start(addr.Network(), addr.String(), func() { f.drop(s, dropProbes) })
-	f.later(func() { f.resolver.claimed(f, s) })
 }
 
 // drop takes a suspect out for good.
 func (f *feed) drop(s *suspect, why string) {
 	f.mu.Lock()
 	defer f.unlock()
-	if f.dropHeld(s, why) {
+	if !f.ended && f.dropHeld(s, why) {
 		f.publish()
 		f.save()
 	}
@@ -130,7 +130,8 @@ func (f *feed) dropMoved(addr net.Addr) {
 	}
 }
 
-// rest ends the probes of a feed that has ended; its suspects are served on.
+// rest ends the probes and timers of a feed that has ended; its suspects are
+// served on.
 func (f *feed) rest() {
 	f.mu.Lock()
 	defer f.unlock()
@@ -139,4 +140,5 @@ func (f *feed) rest() {
 		f.later(s.stop)
 	}
 	f.ruleSet.stop()
+	f.ended = true
 }

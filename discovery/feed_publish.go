@@ -4,8 +4,6 @@
 package discovery
 
 import (
-	"slices"
-
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/live"
@@ -53,10 +51,7 @@ func (f *feed) publish() {
 func (f *feed) present() []*Instance {
 	all := f.instances.entries
 	if f.guard.len() > 0 {
-		all = slices.Clone(all)
-		for _, s := range f.guard.all() {
-			all.put(s.entry)
-		}
+		all = all.among(f.guard.all())
 	}
 	return f.ruleSet.apply(all.instances())
 }

@@ -3,7 +3,10 @@
 
 package discovery
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // ruleCheck bounds the wait for a rule's end, so that a clock that was set does
 // not keep a rule for long.
@@ -47,16 +50,19 @@ func (f *feed) readRules() {
 	}
 }
 
-// expireRules publishes what is without the rules that have ended. It needs no
-// etcd.
+// expireRules publishes what is without the rules that have ended, if any has:
+// it is called in between too. It needs no etcd.
 func (f *feed) expireRules() {
 	f.mu.Lock()
 	defer f.unlock()
 	if f.ruleSet.timer == nil {
 		return // the feed has ended
 	}
+	before := f.ruleSet.own
 	f.readRules()
-	f.publish()
+	if !maps.Equal(before, f.ruleSet.own) {
+		f.publish()
+	}
 }
 
 // stop ends the timer.

@@ -106,19 +106,20 @@ func (v *verifier) ask(ctx context.Context) {
 }
 
 // judge ends the watch if etcd's history is another one, or if the watch is
-// silent although etcd can be reached. An etcd that cannot be reached, or that
-// has forgotten the revision, proves nothing either way.
+// silent although etcd can be reached. An etcd that cannot be reached proves
+// nothing either way; one that has forgotten the revision can be reached.
 func (v *verifier) judge(found finding) error {
 	v.asking = false
+	reached := found.err == nil || errors.Is(found.err, rpctypes.ErrCompacted)
 	switch {
 	case errors.Is(found.err, errDiverged):
 		return found.err
+	case reached && time.Since(v.heard) > silentWatch:
+		return errWatchSilent
 	case found.err != nil:
 		if retry := v.after(brokenAfter); retry.Before(v.next) {
 			v.next = retry
 		}
-	case time.Since(v.heard) > silentWatch:
-		return errWatchSilent
 	}
 	return nil
 }

@@ -30,28 +30,24 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 	defer v.wait()
 	defer cancel()
 	for {
-		behind := false
+		behind, err := false, error(nil)
 		select {
 		case resp, ok := <-instances:
-			if err := endOf(resp, ok); err != nil {
-				return err
+			if behind, err = f.receive(&f.instances, resp, ok); err == nil {
+				retry.reset()
+				v.heard = time.Now()
 			}
-			retry.reset()
-			v.heard = time.Now()
-			behind = f.apply(&f.instances, &resp)
 		case resp, ok := <-rules:
-			if err := endOf(resp, ok); err != nil {
-				return err
-			}
-			behind = f.apply(&f.rules, &resp)
+			behind, err = f.receive(&f.rules, resp, ok)
 		case <-check.C:
 			check.Reset(jittered(brokenAfter))
 		case <-f.recheck:
 			check.Reset(v.soon(f.resolver.spread()))
 		case found := <-v.found:
-			if err := v.judge(found); err != nil {
-				return err
-			}
+			err = v.judge(found)
+		}
+		if err != nil {
+			return err
 		}
 		if behind {
 			v.next = time.Now()
@@ -60,6 +56,19 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 			v.ask(ctx)
 		}
 	}
+}
+
+// receive applies one response, unless the watch has ended. A watch tells each
+// change once, so one whose changes could not be applied is of no use any more.
+func (f *feed) receive(s *span, resp clientv3.WatchResponse, open bool) (behind bool, err error) {
+	if err := endOf(resp, open); err != nil {
+		return false, err
+	}
+	behind = f.apply(s, &resp)
+	if behind && len(resp.Events) > 0 {
+		return true, fmt.Errorf("%w: changes came from a member that is behind, or from another history", errDiverged)
+	}
+	return behind, nil
 }
 
 // endOf is why a watch has ended, if it has.
@@ -122,16 +131,17 @@ func (f *feed) apply(s *span, resp *clientv3.WatchResponse) (behind bool) {
 // take stores one event and reports whether a consumer can see the difference.
 // Callers hold f.mu.
 func (f *feed) take(s *span, e entry) (changed bool) {
-	if !e.deleted {
+	old := s.entries.get(e.key)
+	if e.deleted {
+		changed = s.entries.remove(e.key, e.modified)
+	} else {
 		changed = s.entries.put(e)
-		if s == &f.instances {
-			changed = f.returned(e) || changed
-		}
-		return changed
 	}
-	old, changed := s.entries.remove(e.key, e.modified)
-	if changed && s == &f.instances {
-		f.gone(old)
+	switch {
+	case e.instance != nil:
+		changed = f.returned(e) || changed
+	case changed:
+		f.gone(old) // or unreadable, which is the same to consumers
 	}
 	return changed
 }

@@ -43,7 +43,7 @@ type Resolver struct {
 	prober   *probe.Prober
 	suspects atomic.Int64  // held by all feeds
 	back     chan struct{} // has a value when there is a connection again
-	down     atomic.Int64  // Unix nanoseconds since when there is no connection; 0 while there is one
+	down     atomic.Int64  // sinceStart when the connection was lost; 0 while there is one
 
 	ctx    context.Context //nolint:containedctx // the lifetime of the feeds, which start at first use
 	cancel context.CancelFunc
@@ -207,7 +207,7 @@ func (r *Resolver) feed(service string) (*feed, error) {
 	return f, nil
 }
 
-func (f *feed) touch() { f.lastUsed.Store(time.Now().UnixNano()) }
+func (f *feed) touch() { f.lastUsed.Store(sinceStart(time.Now())) }
 
 // Snapshot returns what is known of a service that is followed; it starts no
 // feed. It is false while nothing is known.

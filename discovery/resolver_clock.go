@@ -11,6 +11,12 @@ import (
 	"google.golang.org/grpc/connectivity"
 )
 
+var processStart = time.Now()
+
+// sinceStart is a moment in nanoseconds of the monotonic clock, which nobody
+// sets.
+func sinceStart(t time.Time) int64 { return int64(t.Sub(processStart)) }
+
 // tick watches over the feeds: it notices silence and ends idle feeds.
 func (r *Resolver) tick() {
 	ticker := time.NewTicker(time.Second)
@@ -55,7 +61,7 @@ func (r *Resolver) takeIdle(now time.Time) []*feed {
 }
 
 func (f *feed) idle(now time.Time) bool {
-	return now.UnixNano()-f.lastUsed.Load() > int64(idleAfter) && f.subs.empty()
+	return sinceStart(now)-f.lastUsed.Load() > int64(idleAfter) && f.subs.empty()
 }
 
 // askProgress has etcd say on the watch stream up to where it has told
@@ -108,7 +114,7 @@ func (r *Resolver) watchConnection() {
 	for state := conn.GetState(); conn.WaitForStateChange(r.ctx, state); {
 		state = conn.GetState()
 		if state != connectivity.Ready {
-			r.down.CompareAndSwap(0, time.Now().UnixNano())
+			r.lost(time.Now())
 			continue
 		}
 		r.down.Store(0)
@@ -119,10 +125,13 @@ func (r *Resolver) watchConnection() {
 	}
 }
 
+// lost notes that there is no connection, unless that is known.
+func (r *Resolver) lost(now time.Time) { r.down.CompareAndSwap(0, sinceStart(now)) }
+
 // unreachable reports whether there has been no connection for long.
 func (r *Resolver) unreachable(now time.Time) bool {
 	down := r.down.Load()
-	return down != 0 && now.UnixNano()-down >= int64(brokenAfter)
+	return down != 0 && sinceStart(now)-down >= int64(brokenAfter)
 }
 
 const (

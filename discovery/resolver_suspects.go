@@ -18,15 +18,22 @@ func (r *Resolver) appeared(in *feed, i *Instance) {
 	}
 }
 
-// claimed drops a suspect whose address is registered under another service.
-func (r *Resolver) claimed(by *feed, s *suspect) {
+// claimed drops the suspects of a feed whose addresses are registered under
+// other services.
+func (r *Resolver) claimed(by *feed, held []*suspect) {
+	if len(held) == 0 {
+		return
+	}
+	at := make(map[address]*suspect, len(held))
+	for _, s := range held {
+		at[addressID(s.entry.instance.addr)] = s
+	}
 	for _, f := range r.all() {
 		if f == by {
 			continue
 		}
-		if i := f.instanceAt(s.entry.instance.addr); i != nil && !oneProcess(s.entry.instance.id, i.id) {
+		for _, s := range f.rivals(at) {
 			by.drop(s, dropMoved)
-			return
 		}
 	}
 }
@@ -37,18 +44,19 @@ func (f *feed) suspectAt(addr net.Addr) *suspect {
 	return f.guard.at(addr)
 }
 
-// instanceAt is the registered instance at an address, nil if there is none.
-func (f *feed) instanceAt(addr net.Addr) *Instance {
+// rivals are the suspects at whose addresses other providers are registered
+// here.
+func (f *feed) rivals(at map[address]*suspect) (rivals []*suspect) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for n := range f.instances.entries {
-		if i := f.instances.entries[n].instance; i != nil && sameAddress(i.addr, addr) {
-			return i
+		i := f.instances.entries[n].instance
+		if i == nil {
+			continue
+		}
+		if s := at[addressID(i.addr)]; s != nil && !oneProcess(s.entry.instance.id, i.id) {
+			rivals = append(rivals, s)
 		}
 	}
-	return nil
-}
-
-func sameAddress(a, b net.Addr) bool {
-	return a.Network() == b.Network() && a.String() == b.String()
+	return rivals
 }

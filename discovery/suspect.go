@@ -37,7 +37,7 @@ func newSuspect(e entry) *suspect {
 // whom it held.
 type custody struct {
 	ledger    *guard.Ledger[*suspect]
-	byAddress map[string]*suspect
+	byAddress map[address]*suspect
 
 	held     int64
 	returned int64
@@ -47,7 +47,7 @@ type custody struct {
 func newCustody(g Guard) *custody {
 	return &custody{
 		ledger:    guard.New[*suspect](g.limits()),
-		byAddress: make(map[string]*suspect),
+		byAddress: make(map[address]*suspect),
 		dropped:   make(map[string]int64),
 	}
 }
@@ -107,4 +107,7 @@ func (c *custody) drop(s *suspect) bool {
 	return true
 }
 
-func addressID(addr net.Addr) string { return addr.Network() + "|" + addr.String() }
+// address is what two keys of one provider have in common.
+type address struct{ network, address string }
+
+func addressID(addr net.Addr) address { return address{addr.Network(), addr.String()} }
