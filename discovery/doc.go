@@ -25,11 +25,15 @@
 //	res, err := discovery.NewResolver(etcdClient)
 //	cli, err := echo.NewClient("echo", client.WithSuite(middleware.NewClientSuite(res, lb)))
 //
+// An operator overrides records with [Rules], which every resolver applies.
+//
 // # Failure
 //
 // While etcd cannot be reached the last known instances are served, with their
-// age; see [FeedState]. An unreadable record is skipped, counted and logged
-// once. Both types borrow the client that they are given and never close it.
+// age; see [FeedState]. Instances that vanish from etcd in numbers, without
+// saying that they leave, are held while they answer; see [Guard]. An unreadable
+// record is skipped, counted and logged once. All types borrow the client that
+// they are given and never close it.
 //
 // # Concurrency
 //
