@@ -19,6 +19,7 @@ const diskWait = 250 * time.Millisecond
 // diskRead reads a disk copy once, away from everybody: a disk may hang.
 type diskRead struct {
 	file  string
+	until time.Time // when nobody waits for it any more
 	done  chan struct{}
 	saved *savedService
 	err   error
@@ -29,7 +30,7 @@ func newDiskRead(disk *diskCopy, service string) *diskRead {
 	if disk == nil {
 		return nil
 	}
-	d := &diskRead{file: disk.file(service), done: make(chan struct{})}
+	d := &diskRead{file: disk.file(service), until: time.Now().Add(diskWait), done: make(chan struct{})}
 	go func() {
 		defer close(d.done)
 		d.saved, d.err = disk.load(service)
@@ -37,14 +38,20 @@ func newDiskRead(disk *diskCopy, service string) *diskRead {
 	return d
 }
 
-// result waits for the disk, though not for long.
+// result waits for the disk, though not for long, and all callers together no
+// longer than one.
 func (d *diskRead) result() (*savedService, error) {
-	timer := time.NewTimer(diskWait)
+	timer := time.NewTimer(max(0, time.Until(d.until)))
 	defer timer.Stop()
 	select {
 	case <-d.done:
 		return d.saved, d.err
 	case <-timer.C:
+	}
+	select {
+	case <-d.done: // both at once
+		return d.saved, d.err
+	default:
 		return nil, fmt.Errorf("%s: no answer from the disk within %v", d.file, diskWait)
 	}
 }

@@ -5,6 +5,7 @@ package discovery
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -23,7 +24,10 @@ func (f *feed) list(ctx context.Context) (listing, error) {
 		return listing{}, err
 	}
 	_, rules, err := f.rules.list(ctx, f.cli, pos.revision)
-	return listing{position: pos, instances: instances, rules: rules}, err
+	if err != nil {
+		return listing{}, fmt.Errorf("rules under %s: %w", f.rules.prefix, err)
+	}
+	return listing{position: pos, instances: instances, rules: rules}, nil
 }
 
 // adopt replaces everything known by a list. Whoever is missing in it has

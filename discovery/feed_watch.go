@@ -34,8 +34,10 @@ func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error 
 		select {
 		case resp, ok := <-instances:
 			if behind, err = f.receive(&f.instances, resp, ok); err == nil {
-				retry.reset()
 				v.heard = time.Now()
+				if !resp.Created { // one that opens and ends at once is no success
+					retry.reset()
+				}
 			}
 		case resp, ok := <-rules:
 			behind, err = f.receive(&f.rules, resp, ok)

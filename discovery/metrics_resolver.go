@@ -42,7 +42,7 @@ func observeResolver(r *Resolver, provider metric.MeterProvider) (metric.Registr
 		suspects:  s.gauge("fairway.resolver.suspects", "{instance}", "Instances that vanished from etcd without a word and are held by the guard."),
 		skipped:   s.gauge("fairway.resolver.skipped", "{key}", "Keys whose records or rules cannot be used."),
 		rules:     s.gauge("fairway.resolver.rules", "{rule}", "Operator's rules in force."),
-		relists:   s.counter("fairway.resolver.relists", "{list}", "Lists after the first, by their cause."),
+		relists:   s.counter("fairway.resolver.relists", "{list}", "Watches that ended and lists that failed, by the cause; each is followed by a list."),
 		held:      s.counter("fairway.resolver.guard.held", "{instance}", "Instances that the guard has begun to hold."),
 		returned:  s.counter("fairway.resolver.guard.returned", "{instance}", "Suspects that have registered again."),
 		dropped:   s.counter("fairway.resolver.guard.dropped", "{instance}", "Suspects that were dropped, by the reason."),

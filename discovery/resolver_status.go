@@ -44,9 +44,11 @@ type ServiceStatus struct {
 	// Skipped keys have records or rules that cannot be used.
 	Skipped int `json:"skipped"`
 	Rules   int `json:"rules"`
-	// Relists counts the lists after the first by their cause.
+	// Relists counts the watches that ended and the lists that failed, by the
+	// cause. Each is followed by a list.
 	Relists map[string]int64 `json:"relists,omitempty"`
-	// GuardHeld, GuardReturned and GuardDropped count what became of suspects.
+	// GuardHeld counts the suspects since the feed began, without those that a
+	// disk copy brought; GuardReturned and GuardDropped what became of all.
 	GuardHeld     int64            `json:"guard_held"`
 	GuardReturned int64            `json:"guard_returned"`
 	GuardDropped  map[string]int64 `json:"guard_dropped,omitempty"`

@@ -137,7 +137,7 @@ func (f *fleet) put(t *testing.T, name, value string) {
 }
 
 // ownWords are what differs from record to record.
-var ownWords = regexp.MustCompile(`("instance":")[A-Z2-7]+-[0-9]+(".*"started_at":")[0-9T:.-]+Z`)
+var ownWords = regexp.MustCompile(`("instance":")[A-Z2-7]+-\d+(".*"started_at":")[0-9T:.-]+Z`)
 
 // values returns the records without what differs from run to run.
 func (f *fleet) values(t *testing.T) map[string]string {
