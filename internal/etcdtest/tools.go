@@ -77,13 +77,18 @@ func cacheDir(tools string) (dir, version string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("etcdtest: %w", err)
 	}
+	hash := sha256.Sum256(sum)
+	key := strings.Join([]string{version, runtime.GOOS, runtime.GOARCH, hex.EncodeToString(hash[:8])}, "-")
+	return filepath.Join(baseDir(), key), version, nil
+}
+
+// baseDir is where what outlives a test is kept.
+func baseDir() string {
 	base, err := os.UserCacheDir()
 	if err != nil { // no home directory, as in some containers
 		base = os.TempDir()
 	}
-	hash := sha256.Sum256(sum)
-	key := strings.Join([]string{version, runtime.GOOS, runtime.GOARCH, hex.EncodeToString(hash[:8])}, "-")
-	return filepath.Join(base, "fairway-etcdtest", key), version, nil
+	return filepath.Join(base, "fairway-etcdtest")
 }
 
 // etcdVersion reads the required version, without the leading v.
