@@ -25,7 +25,7 @@ func TestPickAllocatesNothing(t *testing.T) {
 				if n > 3 { // one of many is aside, and the table built without it
 					s := b.core.find("r")
 					s.nodes["i1:80"].Done(pick.NoConnection, false)
-					waitFor(t, "the table is without it", func() bool { return s.table.Load().byAddress["i1:80"].out })
+					waitFor(t, "the table is without it", func() bool { return s.table.Load().at("i1:80").out })
 				}
 				if allocs := testing.AllocsPerRun(1000, func() { _ = call(ctx, b, res) }); allocs != 0 {
 					t.Errorf("%v allocations per pick", allocs)

@@ -11,7 +11,8 @@ import (
 	"github.com/fairway-rpc/fairway/internal/live"
 )
 
-// candidate is an instance in one immutable list.
+// candidate is an instance in immutable lists. It is in each list that says the
+// same about it.
 type candidate struct {
 	instance kdiscovery.Instance
 	address  string
@@ -46,6 +47,22 @@ func newCandidate(n live.Node, learnt *node) *candidate {
 		serving:  n.Serving && n.Weight > 0,
 		node:     learnt,
 	}
+}
+
+// shows reports whether the candidate is what would be made of a live node.
+func (c *candidate) shows(n live.Node) bool {
+	return c.instance == n.Instance && c.address == n.Address && c.weight == uint64(n.Weight) &&
+		c.serving == (n.Serving && n.Weight > 0) && c.node.suspect.Load() == n.Suspect
+}
+
+// withOut is the candidate with its node aside or not.
+func (c *candidate) withOut(out bool) *candidate {
+	if c.out == out {
+		return c
+	}
+	other := *c
+	other.out = out
+	return &other
 }
 
 // nodesOf makes live nodes of a plain result. Kitex takes a weight that is not

@@ -18,6 +18,8 @@ func (e smoothWRR) build(list []*candidate, prev chooser) chooser {
 	return &wrrChooser{rand: e.rand, list: list, sequence: smoothwrr.New(list, (*candidate).share, before)}
 }
 
+var _ finisher = (*wrrChooser)(nil)
+
 type wrrChooser struct {
 	rand     Rand
 	list     []*candidate
@@ -36,4 +38,10 @@ func (w *wrrChooser) choose(_ uint64, skip *skips) *candidate {
 		c = w.sequence.Next()
 	}
 	return leftover(w.list, skip, w.rand.Uint64(), (*candidate).share)
+}
+
+func (w *wrrChooser) provisional() bool { return w.sequence.Provisional() }
+
+func (w *wrrChooser) finish() chooser {
+	return &wrrChooser{rand: w.rand, list: w.list, sequence: w.sequence.Finish()}
 }

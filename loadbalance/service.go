@@ -25,6 +25,7 @@ type service struct {
 	idle    atomic.Bool // Kitex says that nobody has asked for a while
 
 	someAside atomic.Bool // whether picks must look if a node is aside
+	calm      *time.Timer // runs while the table's chooser is provisional
 
 	view     *live.View // nil for a plain result
 	unfollow func()
@@ -66,6 +67,9 @@ func (s *service) end() {
 	s.gone.Store(true)
 	s.mu.Lock()
 	unfollow := s.unfollow
+	if s.calm != nil {
+		s.calm.Stop()
+	}
 	s.mu.Unlock()
 	if unfollow != nil {
 		unfollow()
@@ -179,8 +183,12 @@ func (s *service) latest(prev *table) ([]live.Node, *live.Set) {
 // listed nor busy.
 func (s *service) swap(t *table) {
 	s.table.Store(t)
+	s.settleLater(t.chooser)
+	if len(s.nodes) == len(t.list) {
+		return // each has its node
+	}
 	for address, n := range s.nodes {
-		if t.byAddress[address] == nil && n.active() == 0 {
+		if t.at(address) == nil && n.active() == 0 {
 			delete(s.nodes, address)
 		}
 	}

@@ -53,14 +53,14 @@ func (t *table) skipsOf(ri rpcinfo.RPCInfo, attempt *pick.Attempt) *skips {
 	s := &skips{}
 	if failed != nil && failed.Address() != nil {
 		address := failed.Address().String()
-		if c := t.byAddress[address]; c != nil && attempt == nil {
+		if c := t.at(address); c != nil && attempt == nil {
 			c.node.failed(pick.NoConnection, true)
 		}
 		for _, address := range tried(ri.Invocation(), address) {
-			s.add(t.byAddress[address])
+			s.add(t.at(address))
 		}
 	}
-	s.add(t.byAddress[prev])
+	s.add(t.at(prev))
 	if len(s.nodes) == 0 || len(s.nodes) >= t.servingCount {
 		return nil
 	}

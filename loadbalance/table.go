@@ -14,7 +14,7 @@ import (
 type table struct {
 	chooser      chooser
 	list         []*candidate
-	byAddress    map[string]*candidate
+	places       map[string]int // of addresses in the list
 	servingCount int
 	aside        int  // how many of these are aside, or due for a trial
 	allAside     bool // and may be picked, since there is nobody else
@@ -23,36 +23,71 @@ type table struct {
 	set   *live.Set   // nil for a plain result
 }
 
-// newTable builds a table after prev, which is nil at first. Of two instances
-// with one address the later counts.
+// at finds the candidate of an address, nil if there is none.
+func (t *table) at(address string) *candidate {
+	if place, ok := t.places[address]; ok {
+		return t.list[place]
+	}
+	return nil
+}
+
+// newTable builds a table after prev, which is nil at first. Of prev it uses
+// again what still holds, since most changes are of one instance in many.
 func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table {
-	t := &table{
-		list:      make([]*candidate, 0, len(nodes)),
-		byAddress: make(map[string]*candidate, len(nodes)),
-		nodes:     nodes,
-		set:       set,
-	}
-	for _, n := range nodes {
-		c := newCandidate(n, s.node(n.Address))
-		if old := t.byAddress[n.Address]; old != nil {
-			*old = *c
-			continue
-		}
-		t.byAddress[n.Address] = c
-		t.list = append(t.list, c)
-	}
-	for _, c := range t.list {
-		if c.serving {
-			t.servingCount++
-		}
-	}
-	t.leaveOut(time.Now())
+	t := &table{nodes: nodes, set: set}
 	var before chooser
-	if prev != nil {
+	if prev == nil {
+		t.enter(s, &table{})
+	} else {
+		t.enter(s, prev)
 		before = prev.chooser
 	}
+	t.leaveOut(time.Now())
 	t.chooser = s.engine.build(t.list, before)
 	return t
+}
+
+// enter lists a candidate for each address. Of two instances with one address
+// the later counts.
+func (t *table) enter(s *service, prev *table) {
+	t.list = make([]*candidate, len(t.nodes))
+	unmoved := len(t.nodes) == len(prev.list)
+	for i, n := range t.nodes {
+		here := i < len(prev.list) && prev.list[i].address == n.Address
+		unmoved = unmoved && here
+		var old *candidate
+		switch {
+		case t.set == nil: // instances of other resolvers may be of a type that cannot be compared
+		case here:
+			old = prev.list[i]
+		default:
+			old = prev.at(n.Address)
+		}
+		if old == nil || !old.shows(n) {
+			old = newCandidate(n, s.node(n.Address))
+		}
+		t.list[i] = old
+	}
+	if unmoved {
+		t.places = prev.places
+		return
+	}
+	t.list, t.places = placed(t.list)
+}
+
+// placed finds the place of each address, and leaves out all but the last
+// candidate of an address.
+func placed(all []*candidate) ([]*candidate, map[string]int) {
+	list, places := all[:0], make(map[string]int, len(all))
+	for _, c := range all {
+		if place, had := places[c.address]; had {
+			list[place] = c
+			continue
+		}
+		places[c.address] = len(list)
+		list = append(list, c)
+	}
+	return list, places
 }
 
 // none says why nobody can be picked.
@@ -67,14 +102,21 @@ func (t *table) none() error {
 // is looked at once, since calls set them aside meanwhile: who serves and is not
 // out must be in the choice.
 func (t *table) leaveOut(now time.Time) {
-	t.aside, t.allAside = countAside(t.list), t.servingCount > 0
-	for _, c := range t.list {
-		c.out = c.node.isOut(now)
-		t.allAside = t.allAside && (c.out || !c.serving)
+	t.aside = countAside(t.list)
+	out := 0
+	for i, c := range t.list {
+		c = c.withOut(c.node.isOut(now))
+		t.list[i] = c
+		if c.serving {
+			t.servingCount++
+			if c.out {
+				out++
+			}
+		}
 	}
-	if t.allAside {
-		for _, c := range t.list {
-			c.out = false
+	if t.allAside = out > 0 && out == t.servingCount; t.allAside {
+		for i, c := range t.list {
+			t.list[i] = c.withOut(false)
 		}
 	}
 }

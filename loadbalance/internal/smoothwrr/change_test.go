@@ -5,6 +5,7 @@ package smoothwrr
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -58,6 +59,9 @@ func TestSameListGoesOnExactly(t *testing.T) {
 				rebuilt = sequence(weights, rebuilt)
 			}
 			rebuilt = sequence(lists[0], rebuilt)
+			if rebuilt.Provisional() {
+				rebuilt = rebuilt.Finish()
+			}
 		}
 	})
 }
@@ -71,5 +75,41 @@ func TestTurnsOfThePredecessorCount(t *testing.T) {
 	got += take(old, 2) + take(renewed, 1) + take(old, 1) + take(renewed, 1)
 	if got != "aabacaa" {
 		t.Errorf("turns %s, want nginx's aabacaa", got)
+	}
+}
+
+// TestChangesAreQuickAndFinishLater: a change of a list whose cycle takes long
+// to lay out is served by a rotation, and then goes on in nginx's order.
+func TestChangesAreQuickAndFinishLater(t *testing.T) {
+	weights := mixed(100)
+	first := sequence(weights, nil)
+	if first.Provisional() {
+		t.Fatal("the first list has nobody to stand in for")
+	}
+	other := append(slices.Clone(weights[:99]), 1)
+	changed := sequence(other, first)
+	if !changed.Provisional() {
+		t.Fatalf("a cycle of %d turns of 100 items was laid out within a change", sum(other))
+	}
+	if again := sequence(other, changed); again.order != changed.order {
+		t.Error("the same weights were laid out again")
+	}
+	counts := make([]uint64, 100)
+	for range 10 * sum(other) {
+		counts[changed.Next()]++
+	}
+	for i, w := range other {
+		if off := math.Abs(float64(counts[i]) - 10*float64(w)); off > 7 {
+			t.Errorf("item %d got %d turns in ten cycles, want %d", i, counts[i], 10*w)
+		}
+	}
+	finished, model := changed.Finish(), nginx{weights: other, current: make([]int64, 100)}
+	if finished.Provisional() {
+		t.Fatal("provisional after Finish")
+	}
+	for turn := range 2 * sum(other) { // ten whole cycles are behind: it begins anew
+		if got, want := finished.Next(), model.next(); got != want {
+			t.Fatalf("turn %d of %d, nginx gives it to %d", turn, got, want)
+		}
 	}
 }

@@ -16,19 +16,13 @@ type divisor struct {
 
 func newDivisor(by uint64) divisor { return divisor{by: by, inverse: math.MaxUint64 / by} }
 
-// divide returns the quotient and the remainder. The estimate is exact or one
-// too small, since x < 2^64 and the inverse is off by less than 1.
-func (d divisor) divide(x uint64) (quotient, remainder uint64) {
-	quotient, _ = bits.Mul64(x, d.inverse)
-	remainder = x - quotient*d.by
+// remainder is x modulo by. The estimate of the quotient is exact or one too
+// small, since x < 2^64 and the inverse is off by less than 1.
+func (d divisor) remainder(x uint64) uint64 {
+	quotient, _ := bits.Mul64(x, d.inverse)
+	remainder := x - quotient*d.by
 	if remainder >= d.by {
-		quotient++
 		remainder -= d.by
 	}
-	return quotient, remainder
-}
-
-func (d divisor) remainder(x uint64) uint64 {
-	_, r := d.divide(x)
-	return r
+	return remainder
 }

@@ -12,15 +12,15 @@
 //
 // Where that cycle would be too long to compute and keep, which is where the
 // number of items times the sum of the weights, divided by their greatest common
-// divisor, is above 2^22, a shorter table takes its place, with places in it
-// whose owners change from round to round. What it guarantees:
+// divisor, is above 2^22, there is no table: the items lie on a circle, each an
+// arc as long as its share, and each turn goes a fixed step further round
+// (H. Weyl's equidistribution, 1916). Any 1,000,000 turns in a row give each
+// item its exact share, give or take two; any shorter stretch does, give or take
+// seven; and in the long run the shares are exact, however small.
 //
-//   - Any 1,000,000 turns in a row give each item its exact share, give or take
-//     2.9 turns.
-//   - Any shorter stretch does, give or take 5.1 turns; over weights of many kinds
-//     tests see no more than four.
-//   - In the long run the shares are exact, also those far below 1 in a million.
+// The same takes the place of a cycle that is worth computing, but not while
+// weights are changing: above 2^14 steps it is laid out when there is time for it.
 //
-// Memory is O(n) and the table's 4 bytes a turn: at most 8 MiB for nginx's cycle
-// (of two items), and 250 kB for the other up to 31,250 items, 4 MB above.
+// Memory is O(n) and 4 bytes for each turn of nginx's cycle, at most 8 MiB (for
+// two items).
 package smoothwrr
