@@ -32,47 +32,51 @@ func (t *table) at(address string) *candidate {
 }
 
 // newTable builds a table after prev, which is nil at first. Of prev it uses
-// again what still holds, since most changes are of one instance in many.
+// again what still holds, since most changes are of one instance in many. Not so
+// for a plain result: its instances may be of a type that == panics for.
 func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table {
 	t := &table{nodes: nodes, set: set}
-	var before chooser
 	if prev == nil {
+		prev = &table{}
+	}
+	if set == nil {
 		t.enter(s, &table{})
 	} else {
 		t.enter(s, prev)
-		before = prev.chooser
 	}
 	t.leaveOut(time.Now())
-	t.chooser = s.engine.build(t.list, before)
+	t.chooser = s.engine.build(t.list, prev.chooser)
 	return t
 }
 
 // enter lists a candidate for each address. Of two instances with one address
-// the later counts.
+// the later counts. Where nothing has changed it looks at the lists alone, which
+// lie in memory in order.
 func (t *table) enter(s *service, prev *table) {
 	t.list = make([]*candidate, len(t.nodes))
+	aligned := len(prev.nodes) == len(prev.list)
 	unmoved := len(t.nodes) == len(prev.list)
 	for i, n := range t.nodes {
-		here := i < len(prev.list) && prev.list[i].address == n.Address
-		unmoved = unmoved && here
-		var old *candidate
-		switch {
-		case t.set == nil: // instances of other resolvers may be of a type that cannot be compared
-		case here:
-			old = prev.list[i]
-		default:
-			old = prev.at(n.Address)
+		if aligned && i < len(prev.list) && prev.nodes[i] == n {
+			t.list[i] = prev.list[i]
+			continue
 		}
-		if old == nil || !old.shows(n) {
-			old = newCandidate(n, s.node(n.Address))
-		}
-		t.list[i] = old
+		unmoved = unmoved && prev.list[i].address == n.Address
+		t.list[i] = s.candidate(n, prev.at(n.Address))
 	}
 	if unmoved {
 		t.places = prev.places
 		return
 	}
 	t.list, t.places = placed(t.list)
+}
+
+// candidate returns the former one if it says the same.
+func (s *service) candidate(n live.Node, former *candidate) *candidate {
+	if former != nil && former.shows(n) {
+		return former
+	}
+	return newCandidate(n, s.node(n.Address))
 }
 
 // placed finds the place of each address, and leaves out all but the last
@@ -102,16 +106,17 @@ func (t *table) none() error {
 // is looked at once, since calls set them aside meanwhile: who serves and is not
 // out must be in the choice.
 func (t *table) leaveOut(now time.Time) {
-	t.aside = countAside(t.list)
 	out := 0
 	for i, c := range t.list {
-		c = c.withOut(c.node.isOut(now))
-		t.list[i] = c
-		if c.serving {
-			t.servingCount++
-			if c.out {
-				out++
-			}
+		if t.list[i] = c.withOut(c.node.isOut(now)); !c.serving {
+			continue
+		}
+		t.servingCount++
+		if c.node.aside.Load() != nil {
+			t.aside++
+		}
+		if t.list[i].out {
+			out++
 		}
 	}
 	if t.allAside = out > 0 && out == t.servingCount; t.allAside {

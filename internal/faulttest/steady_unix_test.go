@@ -47,12 +47,14 @@ func (g *gaugeProcess) balance() error {
 	go func() { // as long as the process lives
 		result := kdiscovery.Result{Cacheable: true, CacheKey: res.Name() + ":" + service}
 		var data metricdata.ResourceMetrics
-		for i := 0; ; i++ {
-			lb.GetPicker(result).Next(context.Background(), nil)
-			if i%1000 == 0 {
+		for i := 0; ; i++ { // in bursts, so that waking up is not what is measured
+			for range 100 {
+				lb.GetPicker(result).Next(context.Background(), nil)
+			}
+			if i%10 == 0 {
 				_ = reader.Collect(context.Background(), &data)
 			}
-			time.Sleep(time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
 		}
 	}()
 	return nil
