@@ -74,41 +74,84 @@ func TestChangedRingIsLikeANewOne(t *testing.T) {
 			items = slices.CompactFunc(items, func(a, b Item[string]) bool { return a.Address == b.Address })
 			changed = New(items, 160, changed)
 			if difference := differ(ring(items...), changed); difference != "" {
-				t.Fatalf("the changed ring has other %s than a new one of %v", difference, items)
+				t.Fatalf("a new ring of %v and the changed one have %s", items, difference)
 			}
 		}
 	})
 }
 
-// differ names what two rings differ in. They are too long to be shown.
+// differ tells in what two rings differ, apart from slots and arcs.
 func differ(a, b *Ring[string]) string {
-	for name, same := range map[string]bool{
-		"places":         slices.Equal(a.points.places, b.points.places),
-		"hashes":         slices.Equal(a.points.hashes, b.points.hashes),
-		"owners":         slices.Equal(a.points.owners, b.points.owners),
-		"buckets":        slices.Equal(a.points.starts, b.points.starts) && a.points.shift == b.points.shift,
-		"values":         slices.Equal(a.values, b.values),
-		"serving owners": slices.Equal(a.serving, b.serving),
-	} {
-		if !same {
-			return name
+	if x, y := points(a), points(b); !slices.Equal(x, y) {
+		return fmt.Sprintf("points %v, %v", x, y)
+	}
+	for name, r := range map[string]*Ring[string]{"the first": a, "the second": b} {
+		if got := len(points(r)); got != r.Len() {
+			return fmt.Sprintf("%d points in %s, which says %d", got, name, r.Len())
 		}
 	}
 	return ""
 }
 
-// TestUnchangedPartsAreShared: what costs most is not made again for nothing.
+type owned struct {
+	hash  uint64
+	value string
+}
+
+func points(r *Ring[string]) (all []owned) {
+	for _, arc := range r.circle.arcs {
+		for i, hash := range arc.hashes {
+			all = append(all, owned{hash, r.values[arc.owners[i]]})
+		}
+	}
+	return all
+}
+
 func TestUnchangedPartsAreShared(t *testing.T) {
 	items := mixed(50)
 	before := ring(items...)
 	items = slices.Clone(items)
 	items[7].Value = "other"
 	after := New(items, 160, before)
-	if &after.points.hashes[0] != &before.points.hashes[0] || &after.serving[0] != &before.serving[0] {
-		t.Error("another value makes the ring anew")
+	if after.circle != before.circle {
+		t.Error("another value makes the points anew")
 	}
 	items[7].Serving = false
-	if after = New(items, 160, before); &after.points.hashes[0] != &before.points.hashes[0] {
-		t.Error("draining makes the points anew")
+	drained := New(items, 160, after)
+	shared := 0
+	for i := range drained.circle.arcs {
+		if &drained.circle.arcs[i].hashes[0] == &after.circle.arcs[i].hashes[0] {
+			shared++
+		}
+	}
+	if shared == 0 || shared == len(drained.circle.arcs) {
+		t.Errorf("draining one of fifty shares %d of %d arcs", shared, len(drained.circle.arcs))
+	}
+}
+
+// TestSlotsAndMemoryDoNotGrow: instances come and go for ever.
+func TestSlotsAndMemoryDoNotGrow(t *testing.T) {
+	items := fleet("10.0", 100, 10)
+	r := ring(items...)
+	for i := range 3000 {
+		items = slices.Clone(items)
+		items[i%100] = item(fmt.Sprintf("10.%d.%d.1:80", 1+i/250, i%250), 10)
+		r = New(items, 160, r)
+		if len(r.values) > 101 {
+			t.Fatalf("%d slots for 100 items after %d changes", len(r.values), i+1)
+		}
+		if r.circle.apart > maxApart {
+			t.Fatalf("%d points are apart after %d changes", r.circle.apart, i+1)
+		}
+	}
+	if difference := differ(ring(items...), r); difference != "" {
+		t.Fatal(difference)
+	}
+	for len(items) > 1 {
+		items = items[1:]
+		r = New(items, 160, r)
+	}
+	if len(r.values) > perArc+2 || len(r.circle.arcs) > 1<<5 {
+		t.Errorf("%d slots and %d arcs for one item", len(r.values), len(r.circle.arcs))
 	}
 }

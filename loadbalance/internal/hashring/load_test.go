@@ -27,11 +27,12 @@ func TestLoadIsSpread(t *testing.T) {
 
 // busiest is the greatest part of all keys that one item has.
 func busiest(r *Ring[string]) float64 {
-	parts := make([]float64, len(r.values))
-	before := r.points.hashes[r.Len()-1]
-	for i, hash := range r.points.hashes {
-		parts[r.serving[i]] += float64(hash-before) / (1 << 64)
-		before = hash
+	parts := map[string]float64{}
+	all := points(r)
+	before := all[len(all)-1].hash
+	for _, p := range all {
+		parts[p.value] += float64(p.hash-before) / (1 << 64)
+		before = p.hash
 	}
 	most := 0.0
 	for _, p := range parts {
@@ -40,8 +41,6 @@ func busiest(r *Ring[string]) float64 {
 	return most
 }
 
-// TestLoadFollowsWeights: an item has its weight's part of the keys, by and
-// large.
 func TestLoadFollowsWeights(t *testing.T) {
 	r := ring(item("a:1", 5), item("b:1", 10), item("c:1", 35), item("d:1", 50))
 	parts := map[string]float64{}
@@ -58,13 +57,16 @@ func TestLoadFollowsWeights(t *testing.T) {
 
 func TestMemoryOfAFullRing(t *testing.T) {
 	items := fleet("10.0", 10_000, 10)
-	items[17].Serving = false
 	r := ring(items...)
 	if r.Len() != 10_000*160 {
 		t.Errorf("%d points", r.Len())
 	}
-	bytes := 8*cap(r.points.hashes) + 4*(cap(r.points.owners)+cap(r.points.starts)+cap(r.serving)) +
-		int(unsafe.Sizeof(place{}))*cap(r.points.places) + 16*cap(r.values) + cap(r.serves)
+	for i := range 100 { // so that some arcs are apart
+		items[i*17].Weight = 11
+		r = New(items, 160, r)
+	}
+	bytes := int(unsafe.Sizeof(arc{}))*cap(r.circle.arcs) + int(unsafe.Sizeof(place{}))*cap(r.places) +
+		16*cap(r.values) + 12*(r.Len()+r.circle.apart)
 	t.Logf("%.1f MiB", float64(bytes)/(1<<20))
 	if bytes > 32<<20 {
 		t.Errorf("%d bytes, want at most 32 MiB", bytes)
@@ -77,8 +79,8 @@ func TestPointsAreBoundedWhateverTheWeights(t *testing.T) {
 		t.Errorf("%d points", r.Len())
 	}
 	c := 0
-	for _, owner := range r.points.owners {
-		if r.values[owner] == "c:1" {
+	for _, p := range points(r) {
+		if p.value == "c:1" {
 			c++
 		}
 	}
