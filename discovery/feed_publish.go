@@ -4,6 +4,8 @@
 package discovery
 
 import (
+	"sync"
+
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/live"
@@ -12,8 +14,19 @@ import (
 // published is one snapshot with the list that Kitex's own balancers get.
 type published struct {
 	snapshot *Snapshot
-	serving  []kdiscovery.Instance
+	serving  func() []kdiscovery.Instance // Kitex asks for few of the snapshots
 	known    bool
+}
+
+// servingOf leaves out who must get no calls.
+func servingOf(instances []*Instance) []kdiscovery.Instance {
+	serving := make([]kdiscovery.Instance, 0, len(instances))
+	for _, i := range instances {
+		if i.Weight() > 0 {
+			serving = append(serving, i)
+		}
+	}
+	return serving
 }
 
 // publish makes the present state visible to readers. Callers hold f.mu.
@@ -33,12 +46,7 @@ func (f *feed) publish() {
 			Skipped:   f.skippedKeys(),
 		},
 		known:   f.known,
-		serving: make([]kdiscovery.Instance, 0, len(instances)),
-	}
-	for _, i := range instances {
-		if i.Weight() > 0 {
-			p.serving = append(p.serving, i)
-		}
+		serving: sync.OnceValue(func() []kdiscovery.Instance { return servingOf(instances) }),
 	}
 	f.view.Publish(f.liveSet(p.snapshot)) // first: who gets a result picks from the view
 	f.published.Store(p)
@@ -77,23 +85,42 @@ func (f *feed) current() *Snapshot {
 
 // liveSet is the snapshot as balancers read it. Callers hold f.mu.
 func (f *feed) liveSet(s *Snapshot) *live.Set {
-	set := &live.Set{
-		Nodes:    make([]live.Node, len(s.Instances)),
+	return &live.Set{
+		Nodes:    f.liveNodes(s),
 		Revision: s.Revision,
 		Stale:    s.State != FeedLive,
 		Source:   s.Source.String(),
 		Suspects: s.Suspects,
 	}
+}
+
+// liveNodes goes by what was published before where an instance is still the
+// same: most changes are of one in many. With suspects it looks at each, since
+// these come and go without a change of the instance.
+func (f *feed) liveNodes(s *Snapshot) []live.Node {
+	nodes := make([]live.Node, len(s.Instances))
+	var before []*Instance
+	if p := f.published.Load(); p != nil && p.snapshot.Suspects == 0 && s.Suspects == 0 {
+		before = p.snapshot.Instances
+		copy(nodes, f.view.Load().Nodes)
+	}
 	for n, i := range s.Instances {
-		set.Nodes[n] = live.Node{
-			Instance: i,
-			Address:  i.addr.String(),
-			Weight:   i.BaseWeight(),
-			Serving:  i.state == StateServing,
-		}
-		if s := f.guard.at(i.addr); s != nil {
-			set.Nodes[n].Suspect = s.calls
+		if n >= len(before) || before[n] != i {
+			nodes[n] = f.liveNode(i)
 		}
 	}
-	return set
+	return nodes
+}
+
+func (f *feed) liveNode(i *Instance) live.Node {
+	node := live.Node{
+		Instance: i,
+		Address:  i.addr.String(),
+		Weight:   i.BaseWeight(),
+		Serving:  i.state == StateServing,
+	}
+	if s := f.guard.at(i.addr); s != nil {
+		node.Suspect = s.calls
+	}
+	return node
 }

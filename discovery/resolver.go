@@ -156,7 +156,7 @@ func (r *Resolver) Resolve(ctx context.Context, service string) (kdiscovery.Resu
 	if !p.known {
 		return kdiscovery.Result{}, fmt.Errorf("%w: %q under prefix %q", ErrServiceNotFound, service, r.cfg.keys.prefix)
 	}
-	return kdiscovery.Result{Cacheable: true, CacheKey: service, Instances: p.serving}, nil
+	return kdiscovery.Result{Cacheable: true, CacheKey: service, Instances: p.serving()}, nil
 }
 
 // await waits for the first publication, and makes do with the disk copy when

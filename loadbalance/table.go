@@ -44,7 +44,7 @@ func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table
 	} else {
 		t.enter(s, prev)
 	}
-	t.leaveOut(time.Now())
+	t.leaveOut(s, time.Now())
 	t.chooser = s.engine.build(t.list, prev.chooser)
 	return t
 }
@@ -104,15 +104,16 @@ func (t *table) none() error {
 
 // leaveOut takes those who are aside out of the choice, unless all are. Each node
 // is looked at once, since calls set them aside meanwhile: who serves and is not
-// out must be in the choice.
-func (t *table) leaveOut(now time.Time) {
+// out must be in the choice. As long as nobody is aside no node need be fetched.
+func (t *table) leaveOut(s *service, now time.Time) {
 	out := 0
 	for i, c := range t.list {
-		if t.list[i] = c.withOut(c.node.isOut(now)); !c.serving {
+		look := s.someAside.Load()
+		if t.list[i] = c.withOut(look && c.node.isOut(now)); !c.serving {
 			continue
 		}
 		t.servingCount++
-		if c.node.aside.Load() != nil {
+		if look && c.node.aside.Load() != nil {
 			t.aside++
 		}
 		if t.list[i].out {

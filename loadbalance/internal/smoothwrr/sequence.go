@@ -28,7 +28,7 @@ type counter struct {
 }
 
 // New makes a sequence of the items whose weight is above 0; weights are at
-// most 2^31-1.
+// most 2^31-1. It keeps the list.
 //
 // With a predecessor it goes on where that one is: at the same fraction of the
 // cycle. If each change began a new cycle, frequent changes would give the first
@@ -42,14 +42,9 @@ type counter struct {
 // Without one it takes the time that nginx's order takes to lay out, which is
 // 4 ms at most. With one it takes O(n), and may be [Sequence.Provisional].
 func New[T any](items []T, weight func(T) uint64, prev *Sequence[T]) *Sequence[T] {
-	s := &Sequence[T]{items: make([]T, 0, len(items))}
-	weights := make([]uint64, 0, len(items))
-	for _, item := range items {
-		if w := weight(item); w > 0 {
-			s.items = append(s.items, item)
-			weights = append(weights, w)
-		}
-	}
+	s := &Sequence[T]{}
+	var weights []uint64
+	s.items, weights = weighted(items, weight)
 	s.n = len(s.items)
 	if s.n == 0 { // so that Next needs no case for it
 		s.items, weights = make([]T, 1), []uint64{1}
@@ -61,6 +56,26 @@ func New[T any](items []T, weight func(T) uint64, prev *Sequence[T]) *Sequence[T
 	}
 	s.begin(prev)
 	return s
+}
+
+// weighted leaves out who has no weight, which mostly is nobody.
+func weighted[T any](items []T, weight func(T) uint64) ([]T, []uint64) {
+	weights := make([]uint64, 0, len(items))
+	for _, item := range items {
+		if w := weight(item); w > 0 {
+			weights = append(weights, w)
+		}
+	}
+	if len(weights) == len(items) {
+		return items, weights
+	}
+	kept := make([]T, 0, len(weights))
+	for _, item := range items {
+		if weight(item) > 0 {
+			kept = append(kept, item)
+		}
+	}
+	return kept, weights
 }
 
 // begin takes the place of a predecessor.
