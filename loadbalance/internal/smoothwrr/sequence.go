@@ -3,8 +3,6 @@
 
 package smoothwrr
 
-import "sync/atomic"
-
 // Sequence hands out turns. It is safe for concurrent use: a single caller sees
 // the order exactly, many together share out each cycle exactly. A turn is
 // O(1), takes no lock and allocates nothing.
@@ -17,14 +15,6 @@ type Sequence[T any] struct {
 	n     int
 	begun position
 	since uint64 // what the counter was then
-}
-
-// counter numbers the turns of a sequence and of those that replace it. It
-// stands on cache lines of its own.
-type counter struct {
-	_     [64]byte
-	turns atomic.Uint64
-	_     [56]byte
 }
 
 // New makes a sequence of the items whose weight is above 0; weights are at
@@ -81,7 +71,7 @@ func weighted[T any](items []T, weight func(T) uint64) ([]T, []uint64) {
 // begin takes the place of a predecessor.
 func (s *Sequence[T]) begin(prev *Sequence[T]) {
 	if prev == nil {
-		s.count = &counter{}
+		s.count = newCounter()
 	} else {
 		s.count = prev.count
 		s.since = s.count.turns.Load()
@@ -113,7 +103,7 @@ func (s *Sequence[T]) Len() int { return s.n }
 
 // Next takes the next turn; it is the zero T if nobody gets any.
 func (s *Sequence[T]) Next() T {
-	turn := s.count.turns.Add(1)
+	turn := s.count.next()
 	if s.table == nil {
 		// By the counter alone, so that the points of one list go on where those
 		// of another end.
