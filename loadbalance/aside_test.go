@@ -35,6 +35,9 @@ type network struct {
 }
 
 func newNetwork(lb *Balancer, res kdiscovery.Result, suite bool) *network {
+	if suite {
+		lb = lb.Observed(nil)
+	}
 	return &network{lb: lb, res: res, suite: suite, dead: map[string]bool{}, dials: map[string][]time.Time{}, calls: map[string]int{}}
 }
 
@@ -260,7 +263,7 @@ func TestTrialOfWhichNothingIsHeardIsRepeated(t *testing.T) {
 	for _, policy := range Policies() {
 		t.Run(policy, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				lb := mustNew(t, policy)
+				lb := observed(t, policy)
 				n := newNetwork(lb, result("r", 1, 1), true)
 				n.set(true, "i0:80")
 				n.run(t.Context(), 16, 500*time.Millisecond)
@@ -417,7 +420,7 @@ func TestOneFailureIsCountedOnce(t *testing.T) {
 }
 
 func TestAttemptsOfWhichTheSuiteTellsAreNotCountedByTheirRetry(t *testing.T) {
-	lb := mustNew(t, SmoothWRR)
+	lb := observed(t, SmoothWRR)
 	res := result("r", 1, 1)
 	ctx := attempt(t.Context(), res.Instances[0], nil)
 	a := pick.Begin(ctx)

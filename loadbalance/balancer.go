@@ -27,7 +27,9 @@ var (
 // any other it picks from the list that Kitex hands over.
 type Balancer struct {
 	core     *core
+	counts   bool // the core's, nearer
 	name     string
+	observed bool
 	observer pick.Observer
 	last     atomic.Pointer[servicePicker] // most balancers have one service
 	pickers  sync.Map                      // key to *servicePicker
@@ -50,18 +52,21 @@ func New(policy string, opts ...Option) (*Balancer, error) {
 		return nil, err
 	}
 	_, counts := p.engine(cfg).(counter)
-	return newBalancer(&core{policy: p, config: cfg, counts: counts, log: logging.Default()}, nil), nil
+	return newBalancer(&core{policy: p, config: cfg, counts: counts, log: logging.Default()}), nil
 }
 
-// Observed returns a view of the balancer that shares its state and tells o
-// about picks. It is what package middleware builds its pick spans on; the
-// type of o is internal.
+// Observed returns a view of the balancer that shares its state, notes picks in
+// the attempt that a suite has put into the context, and tells o about them if
+// that is not nil. It is what package middleware builds on; the type of o is
+// internal.
 func (b *Balancer) Observed(o pick.Observer) *Balancer {
-	return newBalancer(b.core, o)
+	view := newBalancer(b.core)
+	view.observed, view.observer = true, o
+	return view
 }
 
-func newBalancer(c *core, o pick.Observer) *Balancer {
-	return &Balancer{core: c, observer: o, name: fmt.Sprintf("fairway-%s-%d", c.policy.name, balancers.Add(1))}
+func newBalancer(c *core) *Balancer {
+	return &Balancer{core: c, counts: c.counts, name: fmt.Sprintf("fairway-%s-%d", c.policy.name, balancers.Add(1))}
 }
 
 // Policy is the name that the balancer was made with.
@@ -77,23 +82,23 @@ func (b *Balancer) String() string { return b.name }
 // GetPicker implements Kitex's Loadbalancer.
 func (b *Balancer) GetPicker(res kdiscovery.Result) kloadbalance.Picker {
 	p := b.last.Load()
-	if p == nil || p.service.key != res.CacheKey || !p.fresh(res) {
-		p = b.picker(res)
+	if p == nil || !p.fits(&res) {
+		p = b.picker(&res)
 	}
-	if b.core.counts {
+	if b.counts {
 		return newCountingPicker(p)
 	}
 	return p
 }
 
 // picker finds or makes the picker of a result's service.
-func (b *Balancer) picker(res kdiscovery.Result) *servicePicker {
-	s := b.core.service(res)
-	s.wake(res)
+func (b *Balancer) picker(res *kdiscovery.Result) *servicePicker {
+	s := b.core.service(*res)
+	s.wake(*res)
 	if p, ok := b.pickers.Load(s.key); ok && p.(*servicePicker).service == s {
 		return p.(*servicePicker)
 	}
-	p := &servicePicker{service: s, observer: b.observer}
+	p := &servicePicker{service: s, key: s.key, live: s.view != nil, observed: b.observed, observer: b.observer}
 	b.forgetGone()
 	b.pickers.Store(s.key, p)
 	if last := b.last.Load(); last == nil || last.service.gone.Load() {

@@ -40,6 +40,12 @@ func mustNew(t testing.TB, policy string, opts ...Option) *Balancer {
 	return b
 }
 
+// observed is a balancer as the suite of package middleware uses it.
+func observed(t testing.TB, policy string, opts ...Option) *Balancer {
+	t.Helper()
+	return mustNew(t, policy, opts...).Observed(nil)
+}
+
 // result is what a foreign resolver hands over: instances i0, i1 ... with the
 // given weights.
 func result(key string, weights ...int) kdiscovery.Result {

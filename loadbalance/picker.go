@@ -10,6 +10,7 @@ import (
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
+	"github.com/cloudwego/kitex/pkg/rpcinfo"
 
 	"github.com/fairway-rpc/fairway/internal/pick"
 )
@@ -23,51 +24,61 @@ var (
 // handing it out costs nothing.
 type servicePicker struct {
 	service  *service
+	key      string // the service's, nearer
+	live     bool   // the service follows a view, nearer
+	observed bool   // by package middleware: attempts may be in the context
 	observer pick.Observer
 }
 
-// fresh reports whether the picker fits the result as it is.
-func (p *servicePicker) fresh(res kdiscovery.Result) bool {
-	s := p.service
-	return !s.gone.Load() && !s.idle.Load() && (s.view != nil || res.Cacheable)
+// fits reports whether the picker is right for the result as it is.
+func (p *servicePicker) fits(res *kdiscovery.Result) bool {
+	return p.key == res.CacheKey && (p.live || res.Cacheable) && !p.service.gone.Load() && !p.service.idle.Load()
 }
 
 // Next implements Kitex's Picker.
 func (p *servicePicker) Next(ctx context.Context, request any) kdiscovery.Instance {
-	c := p.next(ctx, request, pick.From(ctx))
-	if c == nil {
-		return nil
+	on := p.rpc(ctx, request)
+	if c := p.next(&on); c != nil {
+		return c.instance
 	}
-	return c.instance
+	return nil
 }
 
-func (p *servicePicker) next(ctx context.Context, request any, attempt *pick.Attempt) *candidate {
-	t := p.service.table.Load()
-	if p.observer != nil && p.observer.Wants(ctx) {
-		return p.observed(ctx, request, attempt, t)
+func (p *servicePicker) rpc(ctx context.Context, request any) rpc {
+	on := rpc{ctx: ctx, request: request, info: rpcinfo.GetRPCInfo(ctx)}
+	if p.observed {
+		on.attempt = pick.Of(ctx, on.info)
 	}
-	c, _, _ := p.service.pick(ctx, request, attempt, t)
+	return on
+}
+
+func (p *servicePicker) next(on *rpc) *candidate {
+	t := p.service.table.Load()
+	if p.observer != nil && p.observer.Wants(on.ctx) {
+		return p.nextObserved(on, t)
+	}
+	c, _, _ := p.service.pick(on, t)
 	return c
 }
 
-// observed picks and tells the observer.
-func (p *servicePicker) observed(ctx context.Context, request any, attempt *pick.Attempt, t *table) *candidate {
+// nextObserved picks and tells the observer.
+func (p *servicePicker) nextObserved(on *rpc, t *table) *candidate {
 	start := time.Now()
-	c, skip, err := p.service.pick(ctx, request, attempt, t)
+	c, skip, err := p.service.pick(on, t)
 	seen := &pick.Pick{
 		Policy:     p.service.core.policy.name,
 		Start:      start,
 		Candidates: t.servingCount,
 		Aside:      t.aside,
 		Err:        err,
-		Retry:      pick.RetryOf(ctx),
+		Retry:      pick.RetryOf(on.ctx),
 	}
 	if skip != nil {
 		seen.Excluded = len(skip.nodes)
 	}
 	if c != nil {
 		seen.Instance, seen.Weight, seen.Suspect = c.instance, int(c.weight), c.node.suspect.Load() != nil
-		p.describeLoad(seen, c, attempt)
+		p.describeLoad(seen, c, on.attempt)
 	}
 	if t.set != nil {
 		seen.Live = true
@@ -75,7 +86,7 @@ func (p *servicePicker) observed(ctx context.Context, request any, attempt *pick
 		seen.Suspects = t.set.Suspects
 		seen.Age = p.service.view.Age(start)
 	}
-	p.observer.Picked(ctx, seen)
+	p.observer.Picked(on.ctx, seen)
 	return c
 }
 
@@ -111,8 +122,9 @@ func newCountingPicker(p *servicePicker) *countingPicker {
 // for longer if the suite's instance middleware takes it over.
 func (p *countingPicker) Next(ctx context.Context, request any) kdiscovery.Instance {
 	p.release()
-	p.attempt = pick.From(ctx)
-	c := p.next(ctx, request, p.attempt)
+	on := p.rpc(ctx, request)
+	p.attempt = on.attempt
+	c := p.next(&on)
 	if c == nil {
 		return nil
 	}

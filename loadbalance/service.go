@@ -4,6 +4,7 @@
 package loadbalance
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +20,8 @@ type service struct {
 	core    *core
 	key     string
 	engine  engine
-	counter counter // the engine, if it counts
+	counter counter                                               // the engine, if it counts
+	hash    func(ctx context.Context, request any) (uint64, bool) // nil for policies that do not hash
 	table   atomic.Pointer[table]
 	gone    atomic.Bool // picks must look the key up anew
 	idle    atomic.Bool // Kitex says that nobody has asked for a while
@@ -42,6 +44,9 @@ func newService(c *core, res kdiscovery.Result) *service {
 	s := &service{core: c, key: res.CacheKey, nodes: make(map[string]*node), view: live.Find(res.CacheKey)}
 	s.engine = c.policy.engine(c.config)
 	s.counter, _ = s.engine.(counter)
+	if c.policy.hashes {
+		s.hash = c.config.hash
+	}
 	if s.view == nil {
 		s.replace(res.Instances)
 		return s

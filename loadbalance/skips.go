@@ -41,22 +41,23 @@ const triedKey = "fairway_tried"
 // Without an instance middleware, that is without an attempt, this is where a
 // failure to get a connection shows: there is nothing else for which Kitex picks
 // again, but for a circuit breaker, which has seen such failures itself.
-func (t *table) skipsOf(ri rpcinfo.RPCInfo, attempt *pick.Attempt) *skips {
-	if ri == nil || ri.To() == nil {
+func (t *table) skipsOf(on *rpc) *skips {
+	to := on.info.To()
+	if to == nil {
 		return nil
 	}
-	failed := pick.Failed(ri.To())
-	prev := pick.CallTag(ri.To(), rpcinfo.RetryPrevInstTag)
+	failed := pick.Failed(to)
+	prev := pick.CallTag(to, rpcinfo.RetryPrevInstTag)
 	if failed == nil && prev == "" {
 		return nil
 	}
 	s := &skips{}
 	if failed != nil && failed.Address() != nil {
 		address := failed.Address().String()
-		if c := t.at(address); c != nil && attempt == nil {
+		if c := t.at(address); c != nil && on.attempt == nil {
 			c.node.failed(pick.NoConnection, true)
 		}
-		for _, address := range tried(ri.Invocation(), address) {
+		for _, address := range tried(on.info.Invocation(), address) {
 			s.add(t.at(address))
 		}
 	}

@@ -60,9 +60,12 @@ func Begin(ctx context.Context) *Attempt {
 
 // From returns the attempt that ctx belongs to, or nil. A call that is made
 // from within another, with its context, is not the other's attempt.
-func From(ctx context.Context) *Attempt {
+func From(ctx context.Context) *Attempt { return Of(ctx, rpcinfo.GetRPCInfo(ctx)) }
+
+// Of is From for a caller that knows ctx's call already.
+func Of(ctx context.Context, call rpcinfo.RPCInfo) *Attempt {
 	a, _ := ctx.Value(attemptKey{}).(*Attempt)
-	if a == nil || a.call != rpcinfo.GetRPCInfo(ctx) {
+	if a == nil || a.call != call {
 		return nil
 	}
 	return a
