@@ -48,7 +48,7 @@ func New(policy string, opts ...Option) (*Balancer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.check(cfg); err != nil {
+	if err := p.prepare(cfg); err != nil {
 		return nil, err
 	}
 	_, counts := p.engine(cfg).(counter)

@@ -40,6 +40,8 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		"nil source":      {WithKey(keyOf), WithRand(nil)},
 		"no nodes":        {WithKey(keyOf), WithVirtualNodes(0)},
 		"too many nodes":  {WithKey(keyOf), WithVirtualNodes(1 << 20)},
+		"no room":         {WithKey(keyOf), WithLoadFactor(1)},
+		"not a number":    {WithKey(keyOf), WithLoadFactor(math.NaN())},
 	} {
 		if _, err := New(ConsistentHash, opts...); !errors.Is(err, ErrInvalidConfig) {
 			t.Errorf("%s: got %v, want ErrInvalidConfig", name, err)
@@ -72,21 +74,21 @@ func TestEveryPolicy(t *testing.T) {
 			})
 			t.Run("largest weights", func(t *testing.T) {
 				counts := shares(t, mustNew(t, policy), result("r", math.MaxInt32, math.MaxInt32, 1), 3000)
-				if a, b := counts["i0:80"], counts["i1:80"]; a < 1000 || b < 1000 {
+				if a, b := counts["i0:80"], counts["i1:80"]; a < 900 || b < 900 {
 					t.Errorf("shares %v", counts)
 				}
 			})
 			t.Run("shares fit the weights", func(t *testing.T) {
 				counts := shares(t, mustNew(t, policy), result("r", 5, 3, 2), 20000)
-				for address, want := range map[string]float64{"i0:80": 0.5, "i1:80": 0.3, "i2:80": 0.2} {
-					tolerance := 0.02
-					if policy == ConsistentHash { // by the points on the ring, not by chance
-						tolerance = 0.08
-					}
-					if got := float64(counts[address]) / 20000; math.Abs(got-want) > tolerance {
-						t.Errorf("%s gets %.3f, want %.2f", address, got, want)
-					}
+				if policy == Random || policy == RoundRobin {
+					testShares(t, policy, counts, 1./3, 1./3, 1./3)
+				} else {
+					testShares(t, policy, counts, 0.5, 0.3, 0.2)
 				}
+			})
+			t.Run("unweighted", func(t *testing.T) {
+				counts := shares(t, mustNew(t, policy, Unweighted()), result("r", 5, 3, 2, 0), 20000)
+				testShares(t, policy, counts, 1./3, 1./3, 1./3, 0)
 			})
 			t.Run("a change is followed", func(t *testing.T) {
 				b := mustNew(t, policy)
@@ -117,6 +119,24 @@ func TestEveryPolicy(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func testShares(t *testing.T, policy string, counts map[string]int, wants ...float64) {
+	t.Helper()
+	tolerance := 0.02
+	if p, _ := findPolicy(policy); p.hashes { // by the points on the ring, not by chance
+		tolerance = 0.08
+	}
+	all := 0
+	for _, n := range counts {
+		all += n
+	}
+	for i, want := range wants {
+		address := fmt.Sprintf("i%d:80", i)
+		if got := float64(counts[address]) / float64(all); math.Abs(got-want) > tolerance || want == 0 && got > 0 {
+			t.Errorf("%s gets %.3f, want %.2f", address, got, want)
+		}
 	}
 }
 

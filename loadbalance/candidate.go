@@ -17,10 +17,14 @@ type candidate struct {
 	instance kdiscovery.Instance
 	address  string
 	weight   uint64 // configured, in whatever state
+	placed   uint64 // what the policy goes by, in whatever state
 	serving  bool   // gets calls: it serves and its weight is above 0
 	out      bool   // gets none for now, since its node is aside
 	node     *node
 }
+
+// evenly is what everybody weighs where weights do not count: Kitex's default.
+const evenly = 10
 
 // share is the weight that counts: 0 for who gets no calls.
 func (c *candidate) share() uint64 {
@@ -35,18 +39,26 @@ func (c *candidate) fullShare() uint64 {
 	if !c.serving {
 		return 0
 	}
-	return c.weight
+	return c.placed
 }
+
+// presence is 1 for who gets calls.
+func (c *candidate) presence() uint64 { return min(c.share(), 1) }
 
 func newCandidate(n live.Node, learnt *node) *candidate {
 	learnt.suspect.Store(n.Suspect)
-	return &candidate{
+	c := &candidate{
 		instance: n.Instance,
 		address:  n.Address,
 		weight:   uint64(n.Weight),
+		placed:   uint64(n.Weight),
 		serving:  n.Serving && n.Weight > 0,
 		node:     learnt,
 	}
+	if learnt.service.core.config.unweighted && c.placed > 0 {
+		c.placed = evenly
+	}
+	return c
 }
 
 // shows reports whether the candidate is what would be made of a live node.

@@ -46,8 +46,8 @@ func (n *node) End() {
 
 // active is the number of calls in flight.
 func (n *node) active() int64 {
-	if n.service.counter != nil {
-		return n.leaf.Count()
+	if c := n.service.counter; c != nil {
+		return c.active(n)
 	}
 	return n.inFlight.Load()
 }

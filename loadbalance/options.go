@@ -22,17 +22,19 @@ type config struct {
 	hash         func(ctx context.Context, request any) (uint64, bool)
 	rand         Rand
 	virtualNodes int
+	loadFactor   float64
+	unweighted   bool
 }
 
 // DefaultVirtualNodes is the number of points that an instance of weight 10
-// has on the ring of [ConsistentHash].
+// has on the ring of [ConsistentHash], [BoundedHash] and [SourceHash].
 const DefaultVirtualNodes = 160
 
 // maxVirtualNodes bounds a ring's share of one instance.
 const maxVirtualNodes = 1 << 16
 
 func newConfig(opts []Option) (*config, error) {
-	c := &config{rand: runtimeRand{}, virtualNodes: DefaultVirtualNodes}
+	c := &config{rand: runtimeRand{}, virtualNodes: DefaultVirtualNodes, loadFactor: DefaultLoadFactor}
 	for _, o := range opts {
 		if o == nil {
 			continue
@@ -44,8 +46,8 @@ func newConfig(opts []Option) (*config, error) {
 	return c, nil
 }
 
-// WithVirtualNodes sets the number of points on the ring of [ConsistentHash]
-// for an instance of weight 10; others have points in proportion, at least
+// WithVirtualNodes sets the number of points on the ring of the policies that
+// have one, for an instance of weight 10; others have points in proportion, at least
 // one. More points spread keys more evenly and take more memory. Between 1 and
 // 65,536; all callers of a service must use the same number to agree on who
 // has a key. Defaults to 160.
@@ -55,6 +57,36 @@ func WithVirtualNodes(n int) Option {
 			return fault.Invalid("WithVirtualNodes", "%d is not between 1 and %d", n, maxVirtualNodes)
 		}
 		c.virtualNodes = n
+		return nil
+	})
+}
+
+// DefaultLoadFactor is how many times its share of the calls in flight an
+// instance may have under [BoundedHash].
+const DefaultLoadFactor = 1.25
+
+// maxLoadFactor bounds what can be told from no bound.
+const maxLoadFactor = 1000
+
+// WithLoadFactor sets how many times its share of the calls in flight an
+// instance may have under [BoundedHash], rounded up to whole calls. A smaller
+// factor spreads load more evenly and takes keys away from their instances more
+// often. Above 1 and at most 1,000. Defaults to 1.25.
+func WithLoadFactor(factor float64) Option {
+	return optionFunc(func(c *config) error {
+		if !(factor > 1 && factor <= maxLoadFactor) { // so written, it refuses NaN
+			return fault.Invalid("WithLoadFactor", "%v is not above 1 and at most %d", factor, maxLoadFactor)
+		}
+		c.loadFactor = factor
+		return nil
+	})
+}
+
+// Unweighted has the policy take all instances as equally heavy, but for those
+// of weight 0, which get nothing all the same.
+func Unweighted() Option {
+	return optionFunc(func(c *config) error {
+		c.unweighted = true
 		return nil
 	})
 }

@@ -3,21 +3,33 @@
 
 package loadbalance
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/fairway-rpc/fairway/internal/fault"
-)
+import "github.com/fairway-rpc/fairway/internal/fault"
 
 // The names of the policies, as [New] takes them and as spans and metrics say
 // them.
 const (
+	// Random draws uniformly, whatever the weights.
+	Random = "random"
+	// WeightedRandom draws by weight (M. D. Vose's alias method, 1991).
 	WeightedRandom = "weighted-random"
-	SmoothWRR      = "smooth-wrr"
+	// RoundRobin goes round, whatever the weights.
+	RoundRobin = "round-robin"
+	// SmoothWRR goes round by weight, in the order of nginx's smooth weighted
+	// round robin: weights 5, 1, 1 give a a b a c a a.
+	SmoothWRR = "smooth-wrr"
+	// ConsistentHash keeps a key with one instance, whoever asks (D. Karger et
+	// al., 1997): a change of one instance moves only its own keys.
 	ConsistentHash = "consistent-hash"
-	LeastActive    = "least-active"
+	// BoundedHash is ConsistentHash, but passes an instance over that has more
+	// than its share of the calls in flight (V. Mirrokni, M. Thorup and M.
+	// Zadimoghaddam, 2018).
+	BoundedHash = "bounded-hash"
+	// SourceHash keeps a caller with one instance: by default this process, and
+	// with a key function whomever that names.
+	SourceHash = "source-hash"
+	// LeastActive takes the instance with the fewest calls in flight, of several
+	// by weight (Dubbo's rule).
+	LeastActive = "least-active"
 )
 
 // policy is how one name is carried out.
@@ -25,41 +37,34 @@ type policy struct {
 	name string
 	// hashes tells that choose needs the hash of the call.
 	hashes bool
+	// keyless tells that a policy that hashes has a key of its own.
+	keyless bool
 	// engine makes the state of one service. If that is a counter, the policy
 	// reads the calls in flight.
 	engine func(*config) engine
 }
 
-// policies is the one place that knows them, in the order of the documentation.
-var policies = []policy{
+// builtin policies, in the order of the documentation.
+var builtin = []policy{
+	{name: Random, engine: newRandom},
 	{name: WeightedRandom, engine: newWeightedRandom},
+	{name: RoundRobin, engine: newRoundRobin},
 	{name: SmoothWRR, engine: newSmoothWRR},
 	{name: ConsistentHash, engine: newConsistentHash, hashes: true},
+	{name: BoundedHash, engine: newBoundedHash, hashes: true},
+	{name: SourceHash, engine: newConsistentHash, hashes: true, keyless: true},
 	{name: LeastActive, engine: newLeastActive},
 }
 
-// Policies returns the names that [New] takes.
-func Policies() []string {
-	names := make([]string, len(policies))
-	for i, p := range policies {
-		names[i] = p.name
+// prepare checks and completes the options for the policy.
+func (p policy) prepare(c *config) error {
+	if !p.hashes || c.hash != nil {
+		return nil
 	}
-	return names
-}
-
-func findPolicy(name string) (policy, error) {
-	at := slices.IndexFunc(policies, func(p policy) bool { return p.name == name })
-	if at < 0 {
-		return policy{}, fmt.Errorf("fairway: %w: %w %q; known are %s",
-			ErrInvalidConfig, ErrUnknownPolicy, name, strings.Join(Policies(), ", "))
-	}
-	return policies[at], nil
-}
-
-func (p policy) check(c *config) error {
-	if p.hashes && c.hash == nil {
+	if !p.keyless {
 		return fault.Invalid("WithKey", "policy %q needs a key function: WithKey or WithHash", p.name)
 	}
+	c.hash = ownHash()
 	return nil
 }
 
@@ -79,9 +84,10 @@ type chooser interface {
 	choose(hash uint64, skip *skips) *candidate
 }
 
-// counter is an engine that needs to know the calls in flight. A candidate
-// that its choose returns has been counted already.
+// counter is an engine that reads the calls in flight and keeps them itself. A
+// candidate that its choose returns has been counted already.
 type counter interface {
 	begin(*node)
 	end(*node)
+	active(*node) int64
 }

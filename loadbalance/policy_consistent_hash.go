@@ -11,15 +11,19 @@ type consistentHash struct{ virtualNodes int }
 func newConsistentHash(c *config) engine { return consistentHash{virtualNodes: c.virtualNodes} }
 
 func (e consistentHash) build(list []*candidate, prev chooser) chooser {
-	items := make([]hashring.Item[*candidate], len(list))
-	for i, c := range list {
-		items[i] = hashring.Item[*candidate]{Value: c, Address: c.address, Weight: c.weight, Serving: c.share() > 0}
-	}
 	var before *hashring.Ring[*candidate]
 	if p, ok := prev.(*ringChooser); ok {
 		before = p.ring
 	}
-	return &ringChooser{ring: hashring.New(items, e.virtualNodes, before)}
+	return &ringChooser{ring: newRing(list, e.virtualNodes, before)}
+}
+
+func newRing(list []*candidate, virtualNodes int, before *hashring.Ring[*candidate]) *hashring.Ring[*candidate] {
+	items := make([]hashring.Item[*candidate], len(list))
+	for i, c := range list {
+		items[i] = hashring.Item[*candidate]{Value: c, Address: c.address, Weight: c.placed, Serving: c.share() > 0}
+	}
+	return hashring.New(items, virtualNodes, before)
 }
 
 type ringChooser struct{ ring *hashring.Ring[*candidate] }

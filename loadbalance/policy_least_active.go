@@ -40,3 +40,5 @@ func (e *leastActive) choose(_ uint64, skip *skips) *candidate {
 func (e *leastActive) begin(n *node) { e.tree.AcquireLeaf(&n.leaf) }
 
 func (e *leastActive) end(n *node) { e.tree.Release(&n.leaf) }
+
+func (e *leastActive) active(n *node) int64 { return n.leaf.Count() }

@@ -5,17 +5,23 @@ package loadbalance
 
 import "github.com/fairway-rpc/fairway/loadbalance/internal/alias"
 
-// weightedRandom draws independently by weight.
-type weightedRandom struct{ rand Rand }
+// random draws independently, by weight or uniformly.
+type random struct {
+	rand  Rand
+	share func(*candidate) uint64
+}
 
-func newWeightedRandom(c *config) engine { return weightedRandom{rand: c.rand} }
+func newWeightedRandom(c *config) engine { return random{rand: c.rand, share: (*candidate).share} }
 
-func (e weightedRandom) build(list []*candidate, _ chooser) chooser {
-	return &randomChooser{rand: e.rand, list: list, table: alias.New(list, (*candidate).share)}
+func newRandom(c *config) engine { return random{rand: c.rand, share: (*candidate).presence} }
+
+func (e random) build(list []*candidate, _ chooser) chooser {
+	return &randomChooser{random: e, list: list, table: alias.New(list, e.share)}
 }
 
 type randomChooser struct {
-	rand  Rand
+	random
+
 	list  []*candidate
 	table *alias.Table[*candidate]
 }
@@ -34,5 +40,5 @@ func (r *randomChooser) choose(_ uint64, skip *skips) *candidate {
 		}
 		c = r.table.Pick(r.rand.Uint64())
 	}
-	return leftover(r.list, skip, r.rand.Uint64(), (*candidate).share)
+	return leftover(r.list, skip, r.rand.Uint64(), r.share)
 }
