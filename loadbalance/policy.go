@@ -37,8 +37,11 @@ type policy struct {
 	name string
 	// hashes tells that choose needs the hash of the call.
 	hashes bool
-	// keyless tells that a policy that hashes has a key of its own.
+	// keyless tells that it has a key of its own, for want of a key function.
 	keyless bool
+	// mayHash tells that choose can do with the hash of the call, if there is a
+	// key function, and without.
+	mayHash bool
 	// engine makes the state of one service. If that is a counter, the policy
 	// reads the calls in flight.
 	engine func(*config) engine

@@ -44,7 +44,7 @@ func newService(c *core, res kdiscovery.Result) *service {
 	s := &service{core: c, key: res.CacheKey, nodes: make(map[string]*node), view: live.Find(res.CacheKey)}
 	s.engine = c.policy.engine(c.config)
 	s.counter, _ = s.engine.(counter)
-	if c.policy.hashes {
+	if c.policy.hashes || c.policy.mayHash {
 		s.hash = c.config.hash
 	}
 	if s.view == nil {
