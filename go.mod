@@ -3,6 +3,7 @@ module github.com/fairway-rpc/fairway
 go 1.26.0
 
 require (
+	github.com/bytedance/gopkg v0.1.4
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/cloudwego/gopkg v0.2.0
 	github.com/cloudwego/kitex v0.16.3
@@ -25,7 +26,6 @@ require (
 )
 
 require (
-	github.com/bytedance/gopkg v0.1.4 // indirect
 	github.com/bytedance/sonic v1.15.0 // indirect
 	github.com/bytedance/sonic/loader v0.5.0 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect

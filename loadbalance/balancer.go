@@ -11,7 +11,6 @@ import (
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
 
-	"github.com/fairway-rpc/fairway/internal/logging"
 	"github.com/fairway-rpc/fairway/internal/pick"
 )
 
@@ -26,6 +25,7 @@ var (
 // follows the live snapshot, so that a change is seen by the next call; with
 // any other it picks from the list that Kitex hands over.
 type Balancer struct {
+	methods  *methods // if it leaves picks to others; then the rest is unused
 	core     *core
 	counts   bool // the core's, nearer
 	name     string
@@ -51,8 +51,7 @@ func New(policy string, opts ...Option) (*Balancer, error) {
 	if err := p.prepare(cfg); err != nil {
 		return nil, err
 	}
-	_, counts := p.engine(cfg).(counter)
-	return newBalancer(&core{policy: p, config: cfg, counts: counts, log: logging.Default()}), nil
+	return newBalancer(newCore(p, cfg)), nil
 }
 
 // Observed returns a view of the balancer that shares its state, notes picks in
@@ -60,6 +59,9 @@ func New(policy string, opts ...Option) (*Balancer, error) {
 // that is not nil. It is what package middleware builds on; the type of o is
 // internal.
 func (b *Balancer) Observed(o pick.Observer) *Balancer {
+	if b.methods != nil {
+		return b.methods.observed(o)
+	}
 	view := newBalancer(b.core)
 	view.observed, view.observer = true, o
 	return view
@@ -69,8 +71,13 @@ func newBalancer(c *core) *Balancer {
 	return &Balancer{core: c, counts: c.counts, name: fmt.Sprintf("fairway-%s-%d", c.policy.name, balancers.Add(1))}
 }
 
-// Policy is the name that the balancer was made with.
-func (b *Balancer) Policy() string { return b.core.policy.name }
+// Policy is the name that the balancer was made with, or [PerMethodPolicy].
+func (b *Balancer) Policy() string {
+	if b.methods != nil {
+		return PerMethodPolicy
+	}
+	return b.core.policy.name
+}
 
 // Name implements Kitex's Loadbalancer. It is unique per Balancer, so that Kitex
 // never takes one for another.
@@ -82,8 +89,11 @@ func (b *Balancer) String() string { return b.name }
 // GetPicker implements Kitex's Loadbalancer.
 func (b *Balancer) GetPicker(res kdiscovery.Result) kloadbalance.Picker {
 	p := b.last.Load()
-	if p == nil || !p.fits(&res) {
-		p = b.picker(&res)
+	if p == nil || !p.fits(res.CacheKey, res.Cacheable) {
+		if b.methods != nil {
+			return b.methods.picker(res)
+		}
+		p = b.picker(res)
 	}
 	if b.counts {
 		return newCountingPicker(p)
@@ -92,9 +102,9 @@ func (b *Balancer) GetPicker(res kdiscovery.Result) kloadbalance.Picker {
 }
 
 // picker finds or makes the picker of a result's service.
-func (b *Balancer) picker(res *kdiscovery.Result) *servicePicker {
-	s := b.core.service(*res)
-	s.wake(*res)
+func (b *Balancer) picker(res kdiscovery.Result) *servicePicker {
+	s := b.core.service(res)
+	s.wake(res)
 	if p, ok := b.pickers.Load(s.key); ok && p.(*servicePicker).service == s {
 		return p.(*servicePicker)
 	}
@@ -119,6 +129,12 @@ func (b *Balancer) forgetGone() {
 
 // Rebalance implements Kitex's Rebalancer. A live service needs no telling.
 func (b *Balancer) Rebalance(change kdiscovery.Change) {
+	if b.methods != nil {
+		for _, inner := range b.methods.all() {
+			inner.Rebalance(change)
+		}
+		return
+	}
 	if s := b.core.find(change.Result.CacheKey); s != nil && s.view == nil && change.Result.Cacheable {
 		s.replace(change.Result.Instances)
 	}
@@ -128,6 +144,12 @@ func (b *Balancer) Rebalance(change kdiscovery.Change) {
 // for a while. Others may, and calls may be under way, so that the state stays
 // for a minute longer.
 func (b *Balancer) Delete(change kdiscovery.Change) {
+	if b.methods != nil {
+		for _, inner := range b.methods.all() {
+			inner.Delete(change)
+		}
+		return
+	}
 	if s := b.core.find(change.Result.CacheKey); s != nil {
 		s.rest()
 	}

@@ -39,12 +39,8 @@ func (s *service) choose(on *rpc, t *table) (*candidate, *skips, error) {
 	if t.servingCount == 0 {
 		return nil, nil, t.none()
 	}
-	if s.hash != nil {
-		h, ok := s.hash(on.ctx, on.request)
-		if !ok {
-			return nil, nil, ErrNoKey
-		}
-		on.hash = h
+	if s.hash != nil && !s.hashOf(on) {
+		return nil, nil, ErrNoKey
 	}
 	var skip *skips
 	if on.info != nil {
@@ -55,6 +51,15 @@ func (s *service) choose(on *rpc, t *table) (*candidate, *skips, error) {
 		return s.chooseAgain(on, c, skip, t)
 	}
 	return c, skip, nil
+}
+
+// hashOf finds the hash of the call, or a random one if it may be without a key.
+func (s *service) hashOf(on *rpc) (ok bool) {
+	on.hash, ok = s.hash(on.ctx, on.request)
+	if !ok && s.core.config.optionalKey {
+		on.hash, ok = s.core.config.rand.Uint64(), true
+	}
+	return ok
 }
 
 // chooseAgain is for the rare cases: nobody was found, or somebody is aside.

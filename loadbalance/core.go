@@ -26,6 +26,11 @@ type core struct {
 	mu       sync.Mutex // held while one is made
 }
 
+func newCore(p policy, cfg *config) *core {
+	_, counts := p.engine(cfg).(counter)
+	return &core{policy: p, config: cfg, counts: counts, log: logging.Default()}
+}
+
 // service returns the state under the result's key, making it at first use. A
 // key means nothing for a result that must not be cached: it has its state to
 // itself, which is used again only for the very same list.

@@ -23,4 +23,9 @@ var (
 	ErrAllDrained = errors.New("fairway: all instances are drained")
 	// ErrNoKey means that a hashing policy got no key for the call.
 	ErrNoKey = errors.New("fairway: the call has no hash key")
+	// ErrDuplicate is wrapped by the error about an item that a [Selector] has
+	// already.
+	ErrDuplicate = errors.New("fairway: there is an item of that ID already")
+	// ErrNotFound is wrapped by the error about an item that a [Selector] has not.
+	ErrNotFound = errors.New("fairway: there is no item of that ID")
 )

@@ -49,3 +49,34 @@ func ExampleWithKey() {
 	fmt.Println(lb.Policy(), err)
 	// Output: consistent-hash <nil>
 }
+
+// Ten selections of each form of round robin, with and without weights.
+func ExampleSelector() {
+	for _, policy := range []string{loadbalance.RoundRobin, loadbalance.SmoothWRR} {
+		s, err := loadbalance.NewSelector[string](policy)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, item := range []struct {
+			id     string
+			weight int
+		}{{"a", 3}, {"b", 1}, {"c", 1}} {
+			if err := s.Add(item.id, "server "+item.id, item.weight); err != nil {
+				log.Fatal(err)
+			}
+		}
+		fmt.Print(policy, ":")
+		for range 10 {
+			server, done, err := s.Select("")
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Print(" ", server[len("server "):])
+			done.End()
+		}
+		fmt.Println()
+	}
+	// Output:
+	// round-robin: a b c a b c a b c a
+	// smooth-wrr: a b a c a a b a c a
+}

@@ -14,7 +14,8 @@ import (
 // policies need: the same key goes to the same instance. It is called for each
 // pick, concurrently; request is the generated arguments of a unary call (see
 // Kitex's utils.KitexArgs) and nil for a stream. An empty key means that there
-// is none, and the pick fails with [ErrNoKey].
+// is none, and the pick fails with [ErrNoKey] unless [WithOptionalKey] is given.
+// [KeyField], [KeyMetainfo], [KeyMethod] and [KeyCaller] are such functions.
 func WithKey(key func(ctx context.Context, request any) string) Option {
 	return optionFunc(func(c *config) error {
 		if key == nil {
@@ -36,6 +37,16 @@ func WithHash(hash func(ctx context.Context, request any) (uint64, bool)) Option
 			return fault.Invalid("WithHash", "the function is nil")
 		}
 		c.hash = hash
+		return nil
+	})
+}
+
+// WithOptionalKey lets calls without a key through: each goes to a random point,
+// so that together they spread over the instances as keys do. Without it the
+// picks of such calls fail with [ErrNoKey].
+func WithOptionalKey() Option {
+	return optionFunc(func(c *config) error {
+		c.optionalKey = true
 		return nil
 	})
 }

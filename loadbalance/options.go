@@ -20,6 +20,7 @@ func (f optionFunc) apply(c *config) error { return f(c) }
 // config is what a policy is built with.
 type config struct {
 	hash         func(ctx context.Context, request any) (uint64, bool)
+	optionalKey  bool
 	rand         Rand
 	virtualNodes int
 	loadFactor   float64

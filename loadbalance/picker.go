@@ -31,8 +31,8 @@ type servicePicker struct {
 }
 
 // fits reports whether the picker is right for the result as it is.
-func (p *servicePicker) fits(res *kdiscovery.Result) bool {
-	return p.key == res.CacheKey && (p.live || res.Cacheable) && !p.service.gone.Load() && !p.service.idle.Load()
+func (p *servicePicker) fits(key string, cacheable bool) bool {
+	return p.key == key && (p.live || cacheable) && !p.service.gone.Load() && !p.service.idle.Load()
 }
 
 // Next implements Kitex's Picker.

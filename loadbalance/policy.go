@@ -42,6 +42,8 @@ type policy struct {
 	// mayHash tells that choose can do with the hash of the call, if there is a
 	// key function, and without.
 	mayHash bool
+	// even tells that weights do not count.
+	even bool
 	// engine makes the state of one service. If that is a counter, the policy
 	// reads the calls in flight.
 	engine func(*config) engine
@@ -49,9 +51,9 @@ type policy struct {
 
 // builtin policies, in the order of the documentation.
 var builtin = []policy{
-	{name: Random, engine: newRandom},
+	{name: Random, engine: newRandom, even: true},
 	{name: WeightedRandom, engine: newWeightedRandom},
-	{name: RoundRobin, engine: newRoundRobin},
+	{name: RoundRobin, engine: newRoundRobin, even: true},
 	{name: SmoothWRR, engine: newSmoothWRR},
 	{name: ConsistentHash, engine: newConsistentHash, hashes: true},
 	{name: BoundedHash, engine: newBoundedHash, hashes: true},
@@ -69,6 +71,14 @@ func (p policy) prepare(c *config) error {
 	}
 	c.hash = ownHash()
 	return nil
+}
+
+// weigh is what a candidate weighs under the policy.
+func (p policy) weigh() func(*candidate) uint64 {
+	if p.even {
+		return (*candidate).presence
+	}
+	return (*candidate).share
 }
 
 // engine is what a policy keeps for one service across changes of its list.

@@ -29,7 +29,6 @@ func register(t *testing.T, name string, build Builder) {
 type emptiest struct {
 	candidates []Candidate
 	hashes     *[]uint64
-	before     Chooser
 }
 
 func (e *emptiest) Choose(hash uint64, skip func(int) bool) int {
@@ -49,10 +48,8 @@ func (e *emptiest) Choose(hash uint64, skip func(int) bool) int {
 
 func TestRegisteredPolicyPicks(t *testing.T) {
 	var hashes []uint64
-	var last *emptiest
-	register(t, "emptiest", func(candidates []Candidate, prev Chooser) Chooser {
-		last = &emptiest{candidates: candidates, hashes: &hashes, before: prev}
-		return last
+	register(t, "emptiest", func(candidates []Candidate, _ Chooser) Chooser {
+		return &emptiest{candidates: candidates, hashes: &hashes}
 	})
 	b, err := New("emptiest")
 	if err != nil {
@@ -77,17 +74,30 @@ func TestRegisteredPolicyPicks(t *testing.T) {
 	if len(hashes) < 2 || hashes[0] == hashes[1] {
 		t.Errorf("hashes %x without a key function, want random ones", hashes)
 	}
-	first := last
-	b.Rebalance(kdiscovery.Change{Result: result("r", 1, 1, 1)})
-	if last == first || last.before != first {
-		t.Error("a change does not hand on what is replaced")
+}
+
+func TestRegisteredPolicyGetsWhatItReplaces(t *testing.T) {
+	var built, before []Chooser
+	register(t, "wrong", func(_ []Candidate, prev Chooser) Chooser {
+		c := wrong(len(built))
+		built, before = append(built, c), append(before, prev)
+		return c
+	})
+	b, err := New("wrong")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = call(t.Context(), b, result("r", 1))
+	b.Rebalance(kdiscovery.Change{Result: result("r", 1, 1)})
+	if len(built) != 2 || before[0] != nil || before[1] != built[0] {
+		t.Errorf("built %v after %v", built, before)
 	}
 }
 
 func TestRegisteredPolicyGetsTheKeysHash(t *testing.T) {
 	var hashes []uint64
-	register(t, "emptiest", func(candidates []Candidate, prev Chooser) Chooser {
-		return &emptiest{candidates: candidates, hashes: &hashes, before: prev}
+	register(t, "emptiest", func(candidates []Candidate, _ Chooser) Chooser {
+		return &emptiest{candidates: candidates, hashes: &hashes}
 	})
 	b := mustNew(t, "emptiest")
 	for range 2 {

@@ -42,17 +42,23 @@ type service struct {
 // newService builds the first table at once: a call is waiting for it.
 func newService(c *core, res kdiscovery.Result) *service {
 	s := &service{core: c, key: res.CacheKey, nodes: make(map[string]*node), view: live.Find(res.CacheKey)}
-	s.engine = c.policy.engine(c.config)
-	s.counter, _ = s.engine.(counter)
-	if c.policy.hashes || c.policy.mayHash {
-		s.hash = c.config.hash
-	}
+	s.engage()
 	if s.view == nil {
 		s.replace(res.Instances)
 		return s
 	}
 	s.follow(res)
 	return s
+}
+
+// engage makes the engine of the policy.
+func (s *service) engage() {
+	p, cfg := s.core.policy, s.core.config
+	s.engine = p.engine(cfg)
+	s.counter, _ = s.engine.(counter)
+	if p.hashes || p.mayHash {
+		s.hash = cfg.hash
+	}
 }
 
 // follow takes its lists from the view from now on.
@@ -188,7 +194,7 @@ func (s *service) latest(prev *table) ([]live.Node, *live.Set) {
 // listed nor busy.
 func (s *service) swap(t *table) {
 	s.table.Store(t)
-	s.settleLater(t.chooser)
+	s.finishLater(t.chooser)
 	if len(s.nodes) == len(t.list) {
 		return // each has its node
 	}

@@ -28,3 +28,12 @@ func ownAddress() string {
 	name, _ := os.Hostname() // without a name, all such processes share an instance
 	return name
 }
+
+// hostOf leaves out the port, which differs from connection to connection.
+func hostOf(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil { // a Unix socket's path
+		return address
+	}
+	return host
+}

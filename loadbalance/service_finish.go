@@ -20,9 +20,9 @@ type finisher interface {
 // less than two per cent of a processor for it.
 const calmFor = 250 * time.Millisecond
 
-// settleLater has the final form built when the list has been calm. Callers hold
+// finishLater has the final form built when the list has been calm. Callers hold
 // mu.
-func (s *service) settleLater(c chooser) {
+func (s *service) finishLater(c chooser) {
 	f, ok := c.(finisher)
 	switch {
 	case !ok || !f.provisional():
@@ -30,15 +30,15 @@ func (s *service) settleLater(c chooser) {
 			s.calm.Stop()
 		}
 	case s.calm == nil:
-		s.calm = time.AfterFunc(calmFor, s.settle)
+		s.calm = time.AfterFunc(calmFor, s.finish)
 	default:
 		s.calm.Reset(calmFor)
 	}
 }
 
-// settle builds the final form beside picks and changes, and swaps it in unless
+// finish builds the final form beside picks and changes, and swaps it in unless
 // the list has changed meanwhile.
-func (s *service) settle() {
+func (s *service) finish() {
 	f, ok := s.table.Load().chooser.(finisher)
 	if !ok || !f.provisional() || s.gone.Load() {
 		return
@@ -47,8 +47,8 @@ func (s *service) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t := s.table.Load(); t.chooser == f {
-		settled := *t
-		settled.chooser = final
-		s.table.Store(&settled)
+		finished := *t
+		finished.chooser = final
+		s.table.Store(&finished)
 	}
 }
