@@ -5,7 +5,6 @@ package discovery_test
 
 import (
 	"fmt"
-	"log"
 
 	"github.com/cloudwego/kitex/client"
 
@@ -19,12 +18,12 @@ func ExampleStatic() {
 	defer res.Close()
 	for _, address := range []string{"10.0.0.1:8888", "10.0.0.2:8888", "/run/echo.sock"} {
 		if err := res.Add(address, 10); err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
 		}
 	}
 	// Add client.WithLoadBalancer for a policy other than Kitex's default.
 	if _, err := echoservice.NewClient("echo", client.WithResolver(res)); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
 	}
 	_ = res.SetWeight("10.0.0.2:8888", 0) // no more calls
 	_ = res.Remove("/run/echo.sock")

@@ -1,7 +1,7 @@
 // Copyright The Fairway Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package discovery_test
+package middleware_test
 
 import (
 	"context"
