@@ -64,7 +64,7 @@ func (s *service) engage() {
 // follow takes its lists from the view from now on.
 func (s *service) follow(res kdiscovery.Result) {
 	s.mu.Lock()
-	s.unfollow = s.view.OnChange(s.changed)
+	s.unfollow = s.view.Watch(s.changed, s.settle)
 	s.mu.Unlock()
 	if s.view.Load() == nil { // about to be published: make do with what Kitex has got
 		s.replace(res.Instances)
@@ -153,6 +153,14 @@ func (s *service) catchUp() {
 		if s.pending.CompareAndSwap(seen, 0) {
 			return
 		}
+	}
+}
+
+// settle returns when the table shows the present list of the view. Its publisher
+// waits for that where the next pick must see a change.
+func (s *service) settle() {
+	if !s.gone.Load() {
+		s.refresh()
 	}
 }
 

@@ -46,8 +46,11 @@ type View struct {
 
 	mu       sync.Mutex
 	next     int
-	watchers map[int]func()
+	watchers map[int]watcher
 }
+
+// watcher is told of each change, and settles it if it can be waited for.
+type watcher struct{ changed, settle func() }
 
 // Load returns the present set, or nil before the first one.
 func (v *View) Load() *Set { return v.set.Load() }
@@ -57,8 +60,8 @@ func (v *View) Publish(s *Set) {
 	v.set.Store(s)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, f := range v.watchers {
-		f()
+	for _, w := range v.watchers {
+		w.changed()
 	}
 }
 
@@ -77,15 +80,21 @@ func (v *View) Age(now time.Time) time.Duration {
 
 // OnChange calls f after each Publish until cancel is called. No call of f
 // begins after cancel has returned.
-func (v *View) OnChange(f func()) (cancel func()) {
+func (v *View) OnChange(f func()) (cancel func()) { return v.Watch(f, nil) }
+
+// Watch is OnChange for a watcher that acts on a change elsewhere and can be
+// waited for: settle returns when the present set, or a later one, is in effect.
+// It is called without a lock, concurrently too, and perhaps once more while
+// cancel is called.
+func (v *View) Watch(changed, settle func()) (cancel func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.watchers == nil {
-		v.watchers = make(map[int]func())
+		v.watchers = make(map[int]watcher)
 	}
 	id := v.next
 	v.next++
-	v.watchers[id] = f
+	v.watchers[id] = watcher{changed, settle}
 	return func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
@@ -93,13 +102,34 @@ func (v *View) OnChange(f func()) (cancel func()) {
 	}
 }
 
+// Settle waits until the present set is in effect with every watcher that can
+// be waited for. A publisher whose changes must be seen by the next pick calls
+// it after Publish, without a lock that a pick may want.
+func (v *View) Settle() {
+	for _, settle := range v.settlers() {
+		settle()
+	}
+}
+
+func (v *View) settlers() []func() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var all []func()
+	for _, w := range v.watchers {
+		if w.settle != nil {
+			all = append(all, w.settle)
+		}
+	}
+	return all
+}
+
 // Close tells the watchers that no further set will come.
 func (v *View) Close() {
 	v.closed.Store(true)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, f := range v.watchers {
-		f()
+	for _, w := range v.watchers {
+		w.changed()
 	}
 }
 

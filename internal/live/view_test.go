@@ -21,6 +21,29 @@ func TestWatchersAreToldUntilTheyCancel(t *testing.T) {
 	}
 }
 
+// TestSettleWaitsForThoseWhoCanBeWaitedFor: without the view's lock, since what
+// they do to catch up may need it.
+func TestSettleWaitsForThoseWhoCanBeWaitedFor(t *testing.T) {
+	v := &View{}
+	var inEffect *Set
+	v.OnChange(func() {})
+	var cancel func()
+	cancel = v.Watch(func() {}, func() {
+		inEffect = v.Load()
+		cancel()
+	})
+	v.Publish(&Set{Revision: 1})
+	v.Settle()
+	if inEffect == nil || inEffect.Revision != 1 {
+		t.Errorf("%+v is in effect", inEffect)
+	}
+	v.Publish(&Set{Revision: 2})
+	v.Settle()
+	if inEffect.Revision != 1 {
+		t.Error("waited for a watcher that has gone")
+	}
+}
+
 func TestCloseIsTheLastWord(t *testing.T) {
 	v := &View{}
 	closed := false
