@@ -24,6 +24,10 @@ const (
 	// than its share of the calls in flight (V. Mirrokni, M. Thorup and M.
 	// Zadimoghaddam, 2018).
 	BoundedHash = "bounded-hash"
+	// Maglev keeps a key with one instance, whoever asks, by a table that loads
+	// instances more evenly than ConsistentHash's ring and moves more keys when
+	// one changes (D. Eisenbud et al., 2016).
+	Maglev = "maglev"
 	// SourceHash keeps a caller with one instance: by default this process, and
 	// with a key function whomever that names.
 	SourceHash = "source-hash"
@@ -57,6 +61,7 @@ var builtin = []policy{
 	{name: SmoothWRR, engine: newSmoothWRR},
 	{name: ConsistentHash, engine: newConsistentHash, hashes: true},
 	{name: BoundedHash, engine: newBoundedHash, hashes: true},
+	{name: Maglev, engine: newMaglev, hashes: true},
 	{name: SourceHash, engine: newConsistentHash, hashes: true, keyless: true},
 	{name: LeastActive, engine: newLeastActive},
 }
