@@ -72,6 +72,8 @@ type feed struct {
 	ruleSet   ruleSet
 	guard     *custody
 	listed    bool // once at least
+	followed  bool // a list of the registry's was published: who appears now is new
+	ages      ages
 	ended     bool // nothing changes any more
 	state     FeedState
 	source    Source
@@ -103,6 +105,7 @@ func newFeed(service string, r *Resolver) *feed {
 		done:     make(chan struct{}),
 		guard:    newCustody(r.cfg.guard),
 		relists:  make(map[string]int64),
+		ages:     make(ages),
 		state:    FeedStarting,
 		source:   SourceEtcd,
 		broken:   time.Now(),

@@ -5,6 +5,7 @@ package discovery
 
 import (
 	"sync"
+	"time"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
@@ -49,6 +50,8 @@ func (f *feed) publish() {
 		serving: sync.OnceValue(func() []kdiscovery.Instance { return servingOf(instances) }),
 	}
 	f.view.Publish(f.liveSet(p.snapshot)) // first: who gets a result picks from the view
+	f.followed = f.followed || f.listed
+	f.ages.forget(instances, time.Now())
 	f.published.Store(p)
 	f.subs.notify()
 	f.answerable()
@@ -121,6 +124,10 @@ func (f *feed) liveNode(i *Instance) live.Node {
 	}
 	if s := f.guard.at(i.addr); s != nil {
 		node.Suspect = s.calls
+	}
+	if i.warmUp > 0 {
+		now := time.Now()
+		node.WarmUp, node.Born = i.warmUp, f.ages.bornAt(i, now, !f.followed)
 	}
 	return node
 }

@@ -5,6 +5,7 @@ package loadbalance
 
 import (
 	"math"
+	"time"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
@@ -20,6 +21,10 @@ type candidate struct {
 	placed   uint64 // what the policy goes by, in whatever state
 	serving  bool   // gets calls: it serves and its weight is above 0
 	out      bool   // gets none for now, since its node is aside
+	warmth   uint64 // of warm, how far it has warmed up
+	factor   uint64 // what multiplies its share: 1, or its warmth while anybody warms up
+	warmUp   time.Duration
+	born     time.Time
 	node     *node
 }
 
@@ -39,11 +44,16 @@ func (c *candidate) fullShare() uint64 {
 	if !c.serving {
 		return 0
 	}
-	return c.placed
+	return c.placed * c.factor
 }
 
-// presence is 1 for who gets calls.
-func (c *candidate) presence() uint64 { return min(c.share(), 1) }
+// presence is the share that it has where weights do not count.
+func (c *candidate) presence() uint64 {
+	if c.out || !c.serving {
+		return 0
+	}
+	return c.factor
+}
 
 func newCandidate(n live.Node, learnt *node) *candidate {
 	learnt.suspect.Store(n.Suspect)
@@ -53,6 +63,10 @@ func newCandidate(n live.Node, learnt *node) *candidate {
 		weight:   uint64(n.Weight),
 		placed:   uint64(n.Weight),
 		serving:  n.Serving && n.Weight > 0,
+		warmth:   warm,
+		factor:   1,
+		warmUp:   n.WarmUp,
+		born:     n.Born,
 		node:     learnt,
 	}
 	if learnt.service.core.config.unweighted && c.placed > 0 {
@@ -64,7 +78,8 @@ func newCandidate(n live.Node, learnt *node) *candidate {
 // shows reports whether the candidate is what would be made of a live node.
 func (c *candidate) shows(n live.Node) bool {
 	return c.instance == n.Instance && c.address == n.Address && c.weight == uint64(n.Weight) &&
-		c.serving == (n.Serving && n.Weight > 0) && c.node.suspect.Load() == n.Suspect
+		c.serving == (n.Serving && n.Weight > 0) && c.warmUp == n.WarmUp && c.born.Equal(n.Born) &&
+		c.node.suspect.Load() == n.Suspect
 }
 
 // withOut is the candidate with its node aside or not.

@@ -25,6 +25,7 @@ type config struct {
 	virtualNodes int
 	loadFactor   float64
 	unweighted   bool
+	hashWarmUp   bool
 }
 
 // DefaultVirtualNodes is the number of points that an instance of weight 10
@@ -88,6 +89,16 @@ func WithLoadFactor(factor float64) Option {
 func Unweighted() Option {
 	return optionFunc(func(c *config) error {
 		c.unweighted = true
+		return nil
+	})
+}
+
+// WithHashWarmUp lets instances that warm up grow into their keys under the
+// policies that hash by weight, too. At each step a few keys move to them; without
+// it they have all of their keys at once.
+func WithHashWarmUp() Option {
+	return optionFunc(func(c *config) error {
+		c.hashWarmUp = true
 		return nil
 	})
 }

@@ -21,7 +21,7 @@ func (e consistentHash) build(list []*candidate, prev chooser) chooser {
 func newRing(list []*candidate, virtualNodes int, before *hashring.Ring[*candidate]) *hashring.Ring[*candidate] {
 	items := make([]hashring.Item[*candidate], len(list))
 	for i, c := range list {
-		items[i] = hashring.Item[*candidate]{Value: c, Address: c.address, Weight: c.placed, Serving: c.share() > 0}
+		items[i] = hashring.Item[*candidate]{Value: c, Address: c.address, Weight: c.hashWeight(), Serving: c.share() > 0}
 	}
 	return hashring.New(items, virtualNodes, before)
 }

@@ -13,7 +13,7 @@ func newMaglev(*config) engine { return maglevHash{} }
 func (maglevHash) build(list []*candidate, prev chooser) chooser {
 	items := make([]maglev.Item[*candidate], len(list))
 	for i, c := range list {
-		items[i] = maglev.Item[*candidate]{Value: c, Address: c.address, Weight: c.placed, Serving: c.share() > 0}
+		items[i] = maglev.Item[*candidate]{Value: c, Address: c.address, Weight: c.hashWeight(), Serving: c.share() > 0}
 	}
 	var before *maglev.Table[*candidate]
 	if p, ok := prev.(*maglevChooser); ok {

@@ -27,6 +27,7 @@ type service struct {
 	idle    atomic.Bool // Kitex says that nobody has asked for a while
 
 	someAside atomic.Bool // whether picks must look if a node is aside
+	warming   *time.Timer // runs while somebody warms up
 	calm      *time.Timer // runs while the table's chooser is provisional
 
 	view     *live.View // nil for a plain result
@@ -78,8 +79,10 @@ func (s *service) end() {
 	s.gone.Store(true)
 	s.mu.Lock()
 	unfollow := s.unfollow
-	if s.calm != nil {
-		s.calm.Stop()
+	for _, timer := range []*time.Timer{s.calm, s.warming} {
+		if timer != nil {
+			timer.Stop()
+		}
 	}
 	s.mu.Unlock()
 	if unfollow != nil {
@@ -174,7 +177,7 @@ func (s *service) refresh() {
 	if prev == nil && set == nil {
 		return
 	}
-	if prev == nil || !prev.lists(nodes, set) || !prev.avoids(time.Now()) {
+	if prev == nil || prev.step > 0 || !prev.lists(nodes, set) || !prev.avoids(time.Now()) {
 		s.swap(s.newTable(nodes, set, prev))
 	} else {
 		relabelled := *prev
@@ -203,6 +206,7 @@ func (s *service) latest(prev *table) ([]live.Node, *live.Set) {
 func (s *service) swap(t *table) {
 	s.table.Store(t)
 	s.finishLater(t.chooser)
+	s.warmLater(t)
 	if len(s.nodes) == len(t.list) {
 		return // each has its node
 	}

@@ -25,6 +25,9 @@ type InstanceState struct {
 	Address string
 	// Weight is the configured one.
 	Weight int
+	// Effective is the weight that counts now: less than Weight while the instance
+	// warms up, and 0 if it gets no calls.
+	Effective float64
 	// Serving is false for an instance that gets no calls: it is drained, or of
 	// weight 0.
 	Serving bool
@@ -75,13 +78,14 @@ func (s *service) state() ServiceState {
 	}
 	for _, c := range t.list {
 		state.Instances = append(state.Instances, InstanceState{
-			Address:  c.address,
-			Weight:   int(c.weight),
-			Serving:  c.serving,
-			Aside:    c.node.aside.Load() != nil,
-			Suspect:  c.node.suspect.Load() != nil,
-			Share:    float64(weigh(c)) / float64(max(total, 1)),
-			InFlight: c.node.active(),
+			Address:   c.address,
+			Weight:    int(c.weight),
+			Effective: c.effective(),
+			Serving:   c.serving,
+			Aside:     c.node.aside.Load() != nil,
+			Suspect:   c.node.suspect.Load() != nil,
+			Share:     float64(weigh(c)) / float64(max(total, 1)),
+			InFlight:  c.node.active(),
 		})
 	}
 	return state
@@ -92,9 +96,9 @@ func (s ServiceState) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s by %s\n", s.Key, s.Policy)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ADDRESS\tWEIGHT\tSHARE\tIN FLIGHT\tSTATE")
+	fmt.Fprintln(w, "ADDRESS\tWEIGHT\tEFFECTIVE\tSHARE\tIN FLIGHT\tSTATE")
 	for _, i := range s.Instances {
-		fmt.Fprintf(w, "%s\t%d\t%.1f %%\t%d\t%s\n", i.Address, i.Weight, 100*i.Share, i.InFlight, i.words())
+		fmt.Fprintf(w, "%s\t%d\t%.4g\t%.1f %%\t%d\t%s\n", i.Address, i.Weight, i.Effective, 100*i.Share, i.InFlight, i.words())
 	}
 	_ = w.Flush() // into a Builder, which never fails
 	return b.String()

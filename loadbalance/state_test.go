@@ -22,9 +22,9 @@ func TestState(t *testing.T) {
 	waitFor(t, "the table is without it", func() bool { return s.table.Load().at("i3:80").out })
 	got := b.State()
 	want := []ServiceState{{Key: "resolver:echo", Policy: LeastActive, Instances: []InstanceState{
-		{Address: "i0:80", Weight: 5, Serving: true, Share: 5. / 8},
+		{Address: "i0:80", Weight: 5, Effective: 5, Serving: true, Share: 5. / 8},
 		{Address: "i1:80"},
-		{Address: "i2:80", Weight: 3, Serving: true, Share: 3. / 8},
+		{Address: "i2:80", Weight: 3, Effective: 3, Serving: true, Share: 3. / 8},
 		{Address: "i3:80", Weight: 2, Serving: true, Aside: true},
 	}}}
 	for i := range want[0].Instances {
@@ -39,10 +39,10 @@ func TestState(t *testing.T) {
 	printed := b.State()[0].String()
 	for _, line := range []string{
 		"resolver:echo by least-active",
-		"ADDRESS  WEIGHT  SHARE   IN FLIGHT  STATE",
-		"i0:80    5       62.5 %  0          serving",
-		"i1:80    0       0.0 %   0          drained",
-		"i3:80    2       0.0 %   0          serving, aside",
+		"ADDRESS  WEIGHT  EFFECTIVE  SHARE   IN FLIGHT  STATE",
+		"i0:80    5       5          62.5 %  0          serving",
+		"i1:80    0       0          0.0 %   0          drained",
+		"i3:80    2       0          0.0 %   0          serving, aside",
 	} {
 		if !strings.Contains(printed, line+"\n") {
 			t.Errorf("no line %q in:\n%s", line, printed)

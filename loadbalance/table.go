@@ -16,8 +16,9 @@ type table struct {
 	list         []*candidate
 	places       map[string]int // of addresses in the list
 	servingCount int
-	aside        int  // how many of these are aside, or due for a trial
-	allAside     bool // and may be picked, since there is nobody else
+	aside        int           // how many of these are aside, or due for a trial
+	allAside     bool          // and may be picked, since there is nobody else
+	step         time.Duration // after which it should be built again; 0 if nobody warms up
 
 	nodes []live.Node // what the table was built from
 	set   *live.Set   // nil for a plain result
@@ -44,7 +45,9 @@ func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table
 	} else {
 		t.enter(s, prev)
 	}
-	t.leaveOut(s, time.Now())
+	now := time.Now()
+	t.leaveOut(s, now)
+	t.warmUp(now)
 	t.chooser = s.engine.build(t.list, prev.chooser)
 	return t
 }

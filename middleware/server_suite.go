@@ -6,6 +6,7 @@ package middleware
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/cloudwego/kitex/pkg/registry"
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
@@ -49,6 +50,22 @@ func WithTags(tags map[string]string) ServerOption {
 	})
 }
 
+// WithWarmUp has consumers let the provider's share of the calls grow linearly
+// over a time, which begins when they first see it. Consumers with other
+// balancers than Fairway's give it its whole share at once. From 0, the default,
+// which means the same, to an hour.
+func WithWarmUp(d time.Duration) ServerOption {
+	return serverOption(func(s *serverSuite) error {
+		if d < 0 || d > maxWarmUp {
+			return fault.Invalid("WithWarmUp", "%v is not between 0 and %v", d, maxWarmUp)
+		}
+		s.warmUp = d
+		return nil
+	})
+}
+
+const maxWarmUp = time.Hour
+
 // NewServerSuite is all that a provider needs in one server option: the
 // registry, the service's name and what is registered with it. Use a suite for
 // one server. It panics with an error that wraps [ErrInvalidConfig] if the
@@ -79,6 +96,7 @@ type serverSuite struct {
 	further  []string // names besides service
 	weight   int      // as Kitex's registry.Info has it
 	tags     map[string]string
+	warmUp   time.Duration
 }
 
 // String is what Kitex prints of the suite.
@@ -90,7 +108,7 @@ func (s *serverSuite) Options() []server.Option {
 	return []server.Option{
 		server.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: s.service}),
 		server.WithRegistry(s.kitexRegistry()),
-		server.WithRegistryInfo(&registry.Info{Weight: s.weight, Tags: maps.Clone(s.tags)}),
+		server.WithRegistryInfo(&registry.Info{Weight: s.weight, Tags: maps.Clone(s.tags), WarmUp: s.warmUp}),
 	}
 }
 

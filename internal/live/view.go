@@ -21,6 +21,11 @@ type Node struct {
 	Weight int
 	// Serving is false for an instance that must get no new calls.
 	Serving bool
+	// WarmUp is the time over which the instance's share of the calls should grow
+	// from nothing to what its weight is, and Born when that began, on the
+	// monotonic clock. It is 0 for who is to have its share at once.
+	WarmUp time.Duration
+	Born   time.Time
 	// Suspect is told how calls went, where whoever publishes the list wants to
 	// know. It is nil for ordinary instances.
 	Suspect *Suspect
