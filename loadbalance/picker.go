@@ -37,48 +37,51 @@ func (p *servicePicker) fits(key string, cacheable bool) bool {
 
 // Next implements Kitex's Picker.
 func (p *servicePicker) Next(ctx context.Context, request any) kdiscovery.Instance {
-	on := p.rpc(ctx, request)
-	if c := p.next(&on); c != nil {
+	info := rpcinfo.GetRPCInfo(ctx)
+	if c := p.next(ctx, request, info, p.attempt(ctx, info)); c != nil {
 		return c.instance
 	}
 	return nil
 }
 
-func (p *servicePicker) rpc(ctx context.Context, request any) rpc {
-	on := rpc{ctx: ctx, request: request, info: rpcinfo.GetRPCInfo(ctx)}
-	if p.observed {
-		on.attempt = pick.Of(ctx, on.info)
+// attempt is the one that the suite has put into the context.
+func (p *servicePicker) attempt(ctx context.Context, info rpcinfo.RPCInfo) *pick.Attempt {
+	if !p.observed {
+		return nil
 	}
-	return on
+	return pick.Of(ctx, info)
 }
 
-func (p *servicePicker) next(on *rpc) *candidate {
-	t := p.service.table.Load()
-	if p.observer != nil && p.observer.Wants(on.ctx) {
-		return p.nextObserved(on, t)
+func (p *servicePicker) next(ctx context.Context, request any, info rpcinfo.RPCInfo, attempt *pick.Attempt) *candidate {
+	s := p.service
+	t := s.table.Load()
+	if p.observer != nil && p.observer.Wants(ctx) {
+		return p.nextObserved(ctx, request, info, attempt, t)
 	}
-	c, _, _ := p.service.pick(on, t)
+	c, _, _ := s.choose(ctx, request, info, attempt, t)
+	s.note(attempt, c)
 	return c
 }
 
 // nextObserved picks and tells the observer.
-func (p *servicePicker) nextObserved(on *rpc, t *table) *candidate {
+func (p *servicePicker) nextObserved(ctx context.Context, request any, info rpcinfo.RPCInfo, attempt *pick.Attempt, t *table) *candidate {
 	start := time.Now()
-	c, skip, err := p.service.pick(on, t)
+	c, skip, err := p.service.choose(ctx, request, info, attempt, t)
+	p.service.note(attempt, c)
 	seen := &pick.Pick{
 		Policy:     p.service.core.policy.name,
 		Start:      start,
 		Candidates: t.servingCount,
 		Aside:      t.aside,
 		Err:        err,
-		Retry:      pick.RetryOf(on.ctx),
+		Retry:      pick.RetryOf(ctx),
 	}
 	if skip != nil {
 		seen.Excluded = len(skip.nodes)
 	}
 	if c != nil {
 		seen.Instance, seen.Weight, seen.Suspect = c.instance, int(c.weight), c.node.suspect.Load() != nil
-		p.describeLoad(seen, c, on.attempt)
+		p.describeLoad(seen, c, attempt)
 	}
 	if t.set != nil {
 		seen.Live = true
@@ -86,7 +89,7 @@ func (p *servicePicker) nextObserved(on *rpc, t *table) *candidate {
 		seen.Suspects = t.set.Suspects
 		seen.Age = p.service.view.Age(start)
 	}
-	p.observer.Picked(on.ctx, seen)
+	p.observer.Picked(ctx, seen)
 	return c
 }
 
@@ -106,8 +109,8 @@ func (p *servicePicker) describeLoad(seen *pick.Pick, c *candidate, attempt *pic
 type countingPicker struct {
 	*servicePicker
 
-	node    *node
-	attempt *pick.Attempt
+	node  *node
+	noted *pick.Attempt // the attempt that knows of it
 }
 
 var countingPickers = sync.Pool{New: func() any { return new(countingPicker) }}
@@ -122,9 +125,9 @@ func newCountingPicker(p *servicePicker) *countingPicker {
 // for longer if the suite's instance middleware takes it over.
 func (p *countingPicker) Next(ctx context.Context, request any) kdiscovery.Instance {
 	p.release()
-	on := p.rpc(ctx, request)
-	p.attempt = on.attempt
-	c := p.next(&on)
+	info := rpcinfo.GetRPCInfo(ctx)
+	p.noted = p.attempt(ctx, info)
+	c := p.next(ctx, request, info, p.noted)
 	if c == nil {
 		return nil
 	}
@@ -142,7 +145,7 @@ func (p *countingPicker) Recycle() {
 
 // release ends the count unless the instance middleware does.
 func (p *countingPicker) release() {
-	if p.node != nil && (p.attempt == nil || !p.attempt.Taken) {
+	if p.node != nil && (p.noted == nil || !p.noted.Taken) {
 		p.node.End()
 	}
 	p.node = nil

@@ -41,8 +41,8 @@ const triedKey = "fairway_tried"
 // Without an instance middleware, that is without an attempt, this is where a
 // failure to get a connection shows: there is nothing else for which Kitex picks
 // again, but for a circuit breaker, which has seen such failures itself.
-func (t *table) skipsOf(on *rpc) *skips {
-	to := on.info.To()
+func (t *table) skipsOf(info rpcinfo.RPCInfo, attempt *pick.Attempt) *skips {
+	to := info.To()
 	if to == nil {
 		return nil
 	}
@@ -54,10 +54,10 @@ func (t *table) skipsOf(on *rpc) *skips {
 	s := &skips{}
 	if failed != nil && failed.Address() != nil {
 		address := failed.Address().String()
-		if c := t.at(address); c != nil && on.attempt == nil {
+		if c := t.at(address); c != nil && attempt == nil {
 			c.node.failed(pick.NoConnection, true)
 		}
-		for _, address := range tried(on.info.Invocation(), address) {
+		for _, address := range tried(info.Invocation(), address) {
 			s.add(t.at(address))
 		}
 	}
