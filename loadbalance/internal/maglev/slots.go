@@ -33,7 +33,7 @@ func (s *slots) take(t *taker) uint32 {
 	}
 	s.left--
 	at, step, size, free := t.at, t.step, s.size, s.free
-	for free[at/64]>>(at%64)&1 == 0 {
+	for free[at/64]&(1<<(at%64)) == 0 {
 		at = next(at, step, size)
 	}
 	free[at/64] &^= 1 << (at % 64)
@@ -69,7 +69,7 @@ func (s *slots) takeLast(t *taker) uint32 {
 func (s *slots) list() []uint32 {
 	list := make([]uint32, 0, s.left)
 	for at := range s.size {
-		if s.free[at/64]>>(at%64)&1 == 1 {
+		if s.free[at/64]&(1<<(at%64)) != 0 {
 			list = append(list, at)
 		}
 	}
