@@ -38,10 +38,16 @@ func (p *servicePicker) fits(key string, cacheable bool) bool {
 // Next implements Kitex's Picker.
 func (p *servicePicker) Next(ctx context.Context, request any) kdiscovery.Instance {
 	info := rpcinfo.GetRPCInfo(ctx)
-	if c := p.next(ctx, request, info, p.attempt(ctx, info)); c != nil {
-		return c.instance
+	var c *candidate
+	if p.observed {
+		c = p.next(ctx, request, info, pick.Of(ctx, info))
+	} else {
+		c, _, _ = p.service.choose(ctx, request, info, nil, p.service.table.Load())
 	}
-	return nil
+	if c == nil {
+		return nil
+	}
+	return c.instance
 }
 
 // attempt is the one that the suite has put into the context.

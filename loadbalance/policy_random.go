@@ -16,14 +16,14 @@ func newWeightedRandom(c *config) engine { return random{rand: c.rand, share: (*
 func newRandom(c *config) engine { return random{rand: c.rand, share: (*candidate).presence} }
 
 func (e random) build(list []*candidate, _ chooser) chooser {
-	return &randomChooser{random: e, list: list, table: alias.New(list, e.share)}
+	return &randomChooser{random: e, list: list, table: *alias.New(list, e.share)}
 }
 
 type randomChooser struct {
 	random
 
 	list  []*candidate
-	table *alias.Table[*candidate]
+	table alias.Table[*candidate] // not a pointer, which picks would follow
 }
 
 // redraws is how often a retry draws again before it looks at the whole list.

@@ -18,9 +18,9 @@ func newRoundRobin(c *config) engine { return roundRobin{rand: c.rand, share: (*
 func (e roundRobin) build(list []*candidate, prev chooser) chooser {
 	var before *smoothwrr.Sequence[*candidate]
 	if p, ok := prev.(*roundChooser); ok {
-		before = p.sequence
+		before = &p.sequence
 	}
-	return &roundChooser{roundRobin: e, list: list, sequence: smoothwrr.New(list, e.share, before)}
+	return &roundChooser{roundRobin: e, list: list, sequence: *smoothwrr.New(list, e.share, before)}
 }
 
 var _ finisher = (*roundChooser)(nil)
@@ -29,7 +29,7 @@ type roundChooser struct {
 	roundRobin
 
 	list     []*candidate
-	sequence *smoothwrr.Sequence[*candidate]
+	sequence smoothwrr.Sequence[*candidate] // not a pointer, which picks would follow
 }
 
 func (r *roundChooser) choose(_ uint64, skip *skips) *candidate {
@@ -49,5 +49,5 @@ func (r *roundChooser) choose(_ uint64, skip *skips) *candidate {
 func (r *roundChooser) provisional() bool { return r.sequence.Provisional() }
 
 func (r *roundChooser) finish() chooser {
-	return &roundChooser{roundRobin: r.roundRobin, list: r.list, sequence: r.sequence.Finish()}
+	return &roundChooser{roundRobin: r.roundRobin, list: r.list, sequence: *r.sequence.Finish()}
 }

@@ -10,11 +10,13 @@ type Sequence[T any] struct {
 	count *counter
 	// offset is what to add to the counter for the number of the turn.
 	offset uint64
-	*order
-	items []T
-	n     int
-	begun position
-	since uint64 // what the counter was then
+	cycle  divisor  // the order's, nearer
+	table  []uint32 // the order's, nearer
+	items  []T
+	n      int
+	order  *order
+	begun  position
+	since  uint64 // what the counter was then
 }
 
 // New makes a sequence of the items whose weight is above 0; weights are at
@@ -40,11 +42,10 @@ func New[T any](items []T, weight func(T) uint64, prev *Sequence[T]) *Sequence[T
 		s.items, weights = make([]T, 1), []uint64{1}
 	}
 	if prev == nil {
-		s.order = newOrder(weights, maxSteps)
+		s.begin(newOrder(weights, maxSteps), nil)
 	} else {
-		s.order = prev.order.changed(weights)
+		s.begin(prev.order.changed(weights), prev)
 	}
-	s.begin(prev)
 	return s
 }
 
@@ -69,7 +70,8 @@ func weighted[T any](items []T, weight func(T) uint64) ([]T, []uint64) {
 }
 
 // begin takes the place of a predecessor.
-func (s *Sequence[T]) begin(prev *Sequence[T]) {
+func (s *Sequence[T]) begin(o *order, prev *Sequence[T]) {
+	s.order, s.cycle, s.table = o, o.cycle, o.table
 	if prev == nil {
 		s.count = newCounter()
 	} else {
@@ -93,8 +95,8 @@ func (s *Sequence[T]) Provisional() bool { return s.order.provisional() }
 // Finish lays out nginx's order for a provisional sequence, in up to 4 ms, and
 // returns the sequence that should take its place.
 func (s *Sequence[T]) Finish() *Sequence[T] {
-	f := &Sequence[T]{items: s.items, n: s.n, order: newOrder(s.weights, maxSteps)}
-	f.begin(s)
+	f := &Sequence[T]{items: s.items, n: s.n}
+	f.begin(newOrder(s.order.weights, maxSteps), s)
 	return f
 }
 
@@ -107,7 +109,7 @@ func (s *Sequence[T]) Next() T {
 	if s.table == nil {
 		// By the counter alone, so that the points of one list go on where those
 		// of another end.
-		return s.items[s.rotation.owner(turn)]
+		return s.items[s.order.rotation.owner(turn)]
 	}
 	return s.items[s.table[s.cycle.remainder(turn+s.offset)]]
 }
