@@ -14,10 +14,15 @@
 //
 // # Policies
 //
-// [WeightedRandom], [SmoothWRR], [ConsistentHash] and [LeastActive]; [Policies]
-// lists them. An instance of weight 0, or one that does not serve, gets no
-// calls from any of them. A retry avoids the instances that have just failed
-// as long as there are others.
+// [Policies] lists them, and the constants say what each does. An instance of
+// weight 0, or one that does not serve, gets no calls from any of them. A retry
+// avoids the instances that have just failed as long as there are others. An
+// instance that warms up has a share that grows with its age; the policies that
+// hash do so only with [WithHashWarmUp], since keys would move.
+//
+// [PerMethod] leaves each method's calls to a balancer of its own, [Register]
+// makes other policies known, and [Selector] is the same without Kitex.
+// [Balancer.State] tells what a balancer knows.
 //
 // # Instances that give no connection
 //

@@ -17,7 +17,7 @@ func TestSnippetsCompile(t *testing.T) {
 	if len(goBlocks(read(t, "README.md"))) == 0 {
 		t.Fatal("README.md shows no Go code")
 	}
-	for _, file := range []string{"README.md", "docs/operations.md", "docs/migration.md"} {
+	for _, file := range []string{"README.md", "docs/operations.md", "docs/migration.md", "docs/policies.md"} {
 		for _, b := range goBlocks(read(t, file)) {
 			t.Run(fmt.Sprintf("%s line %d", file, b.line), func(t *testing.T) {
 				t.Parallel()
