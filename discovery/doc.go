@@ -25,7 +25,8 @@
 //	res, err := discovery.NewResolver(etcdClient)
 //	cli, err := echo.NewClient("echo", client.WithSuite(middleware.NewClientSuite(res, lb)))
 //
-// An operator overrides records with [Rules], which every resolver applies.
+// An operator overrides records with [Rules], which every resolver applies. A
+// [Static] is a resolver of a list in memory, without etcd.
 //
 // # Failure
 //

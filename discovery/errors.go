@@ -17,7 +17,8 @@ var (
 	// operator's rules in etcd that cannot be used.
 	ErrInvalidRecord = errors.New("fairway: invalid record")
 	// ErrServiceNotFound means that etcd answered and has never had an instance
-	// of the service since the resolver began to follow it.
+	// of the service since the resolver began to follow it, or that nothing was
+	// ever added to a [Static].
 	ErrServiceNotFound = errors.New("fairway: service has no registered instance")
 	// ErrRegistryUnavailable means that etcd could not be reached and, from a
 	// Resolver, that nothing is known from before, neither in memory nor on disk.
