@@ -54,6 +54,35 @@ func benchKV(i, weight int, revision int64) *mvccpb.KeyValue {
 	}
 }
 
+func benchPut(kv *mvccpb.KeyValue) *clientv3.WatchResponse {
+	return &clientv3.WatchResponse{
+		Header: &etcdserverpb.ResponseHeader{Revision: kv.ModRevision, ClusterId: 1, RaftTerm: 1},
+		Events: []*clientv3.Event{{Type: clientv3.EventTypePut, Kv: kv}},
+	}
+}
+
+// BenchmarkBurst is a thousand changes of ten thousand instances, as one watch
+// response after another and as they come when the feed is behind: together.
+func BenchmarkBurst(b *testing.B) {
+	const instances, changes = 10_000, 1000
+	for name, together := range map[string]int{"one by one": 1, "together": batch} {
+		b.Run(name, func(b *testing.B) {
+			f := benchFeed(b, instances)
+			revision := int64(1)
+			for b.Loop() {
+				for from := 0; from < changes; from += together {
+					var all []*clientv3.WatchResponse
+					for range min(together, changes-from) {
+						revision++
+						all = append(all, benchPut(benchKV(int(revision)%instances, int(revision), revision)))
+					}
+					f.apply(&f.instances, said(all...))
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkChange is one changed weight from the watch's response to the
 // published snapshot.
 func BenchmarkChange(b *testing.B) {
@@ -64,10 +93,7 @@ func BenchmarkChange(b *testing.B) {
 			revision := int64(1)
 			for b.Loop() {
 				revision++
-				f.apply(&f.instances, &clientv3.WatchResponse{
-					Header: &etcdserverpb.ResponseHeader{Revision: revision, ClusterId: 1, RaftTerm: 1},
-					Events: []*clientv3.Event{{Type: clientv3.EventTypePut, Kv: benchKV(int(revision)%n, int(revision), revision)}},
-				})
+				f.apply(&f.instances, said(benchPut(benchKV(int(revision)%n, int(revision), revision))))
 			}
 		})
 	}
@@ -86,12 +112,9 @@ func BenchmarkReturn(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop() && i < len(lost); i++ {
 		revision := int64(2 + i)
-		f.apply(&f.instances, &clientv3.WatchResponse{
-			Header: &etcdserverpb.ResponseHeader{Revision: revision, ClusterId: 1, RaftTerm: 1},
-			Events: []*clientv3.Event{{Type: clientv3.EventTypePut, Kv: &mvccpb.KeyValue{
-				Key: []byte(lost[i].entry.key), ModRevision: revision, Value: lost[i].entry.value,
-			}}},
-		})
+		f.apply(&f.instances, said(benchPut(&mvccpb.KeyValue{
+			Key: []byte(lost[i].entry.key), ModRevision: revision, Value: lost[i].entry.value,
+		})))
 	}
 }
 

@@ -4,6 +4,7 @@
 package discovery
 
 import (
+	"net"
 	"slices"
 	"strings"
 
@@ -108,6 +109,16 @@ func (e *entries) instances() []*Instance {
 		return e.distinct()
 	}
 	return list
+}
+
+// lists reports whether an instance with the address is among them.
+func (e *entries) lists(addr net.Addr) bool {
+	for i := range *e {
+		if one := (*e)[i].instance; one != nil && addressID(one.addr) == addressID(addr) {
+			return true
+		}
+	}
+	return false
 }
 
 // distinct counts, of two keys with one address, the later written. Only keys

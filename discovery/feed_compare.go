@@ -16,21 +16,25 @@ func (f *feed) compare(before entries) {
 			f.gone(old)
 		}
 	}
-	for _, e := range f.instances.entries {
-		f.returned(e)
-	}
+	f.registeredAgain(f.instances.entries.instances())
 	f.judge(time.Now())
 }
 
 // baseline is the disk copy if the first list is to be compared with it: nil
 // for any later list, and while there is none.
-func (f *feed) baseline() *savedService {
+func (f *feed) baseline() *diskState {
 	if f.disk == nil || f.listed {
 		return nil
 	}
 	saved, err := f.disk.result()
+	if err == nil {
+		var c *diskState
+		if c, err = f.read(saved); err == nil {
+			return c
+		}
+	}
 	if !errors.Is(err, ErrInvalidSnapshot) { // a disk that fails is told of when it is needed, or written to
-		return saved
+		return nil
 	}
 	f.mu.Lock()
 	defer f.unlock()
@@ -41,7 +45,7 @@ func (f *feed) baseline() *savedService {
 // beforeFirst makes the disk copy what the first list is compared with: an etcd
 // that was wiped must not empty a consumer that has just been started. An old
 // copy is no baseline, unless etcd is older still. Callers hold f.mu.
-func (f *feed) beforeFirst(l listing, saved *savedService) {
+func (f *feed) beforeFirst(l listing, saved *diskState) {
 	if f.listed {
 		return
 	}
@@ -51,14 +55,12 @@ func (f *feed) beforeFirst(l listing, saved *savedService) {
 		return
 	}
 	if f.published.Load() == nil {
-		if err := f.load(saved); err != nil {
-			f.ignoreDisk(err)
-		}
+		f.load(saved)
 	}
 }
 
 // trusts reports whether the guard may compare a list with a disk copy.
-func (f *feed) trusts(l listing, saved *savedService) bool {
+func (f *feed) trusts(l listing, saved *diskState) bool {
 	young := time.Since(saved.ProvedAt) < f.cfg.guard.HoldTime
-	return !f.cfg.guard.Off && f.checkAge(saved) == nil && (young || l.revision < saved.Revision)
+	return !f.cfg.guard.Off && f.checkAge(saved.savedService) == nil && (young || l.revision < saved.Revision)
 }

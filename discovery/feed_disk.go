@@ -38,6 +38,20 @@ func newDiskRead(disk *diskCopy, service string) *diskRead {
 	return d
 }
 
+// join waits for the disk once more when the feed has ended, though not long: a
+// disk that hangs must not keep anybody from ending.
+func (d *diskRead) join() {
+	if d == nil {
+		return
+	}
+	timer := time.NewTimer(diskWait)
+	defer timer.Stop()
+	select {
+	case <-d.done:
+	case <-timer.C:
+	}
+}
+
 // result waits for the disk, though not for long, and all callers together no
 // longer than one.
 func (d *diskRead) result() (*savedService, error) {
@@ -65,13 +79,17 @@ func (f *feed) useDisk() {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
+	var c *diskState
+	if err == nil {
+		c, err = f.read(saved)
+	}
 	f.mu.Lock()
 	defer f.unlock()
 	if f.ended || f.published.Load() != nil {
 		return
 	}
 	if err == nil {
-		err = f.restore(saved)
+		err = f.restore(c)
 	}
 	if err != nil {
 		f.ignoreDisk(err)
@@ -88,13 +106,11 @@ func (f *feed) ignoreDisk(err error) {
 }
 
 // restore makes a disk copy the present state. Callers hold f.mu.
-func (f *feed) restore(saved *savedService) error {
-	if err := f.checkAge(saved); err != nil {
+func (f *feed) restore(saved *diskState) error {
+	if err := f.checkAge(saved.savedService); err != nil {
 		return err
 	}
-	if err := f.load(saved); err != nil {
-		return err
-	}
+	f.load(saved)
 	f.source = SourceDisk
 	f.prove(saved.ProvedAt)
 	f.publish()
@@ -114,25 +130,50 @@ func (f *feed) checkAge(saved *savedService) error {
 	return nil
 }
 
+// diskState is a disk copy with its records read.
+type diskState struct {
+	*savedService
+
+	instances, rules entries
+	suspects         []formerSuspect
+}
+
+// formerSuspect is whom the guard held when the copy was written.
+type formerSuspect struct {
+	*suspect
+
+	since time.Time
+}
+
+// read reads the records of a disk copy. Callers do not hold f.mu: a record that
+// cannot be read is logged.
+func (f *feed) read(saved *savedService) (c *diskState, err error) {
+	c = &diskState{savedService: saved}
+	if c.instances, err = restored(saved.Records, f.instances.decode); err != nil {
+		return nil, err
+	}
+	if c.rules, err = restored(saved.Rules, f.rules.decode); err != nil {
+		return nil, err
+	}
+	for _, one := range saved.Suspects {
+		e := f.instances.decode(&mvccpb.KeyValue{Key: []byte(one.Key), ModRevision: one.ModRevision, Value: one.Value})
+		if e.instance != nil {
+			c.suspects = append(c.suspects, formerSuspect{newSuspect(e), one.VanishedAt})
+		}
+	}
+	return c, nil
+}
+
 // load takes the disk copy in without offering it yet: its instances, its rules
 // and whom the guard held. Callers hold f.mu.
-func (f *feed) load(saved *savedService) error {
-	instances, err := restored(saved.Records, f.instances.decode)
-	if err != nil {
-		return err
-	}
-	rules, err := restored(saved.Rules, f.rules.decode)
-	if err != nil {
-		return err
-	}
-	pos := position{revision: saved.Revision, cluster: uint64(saved.ClusterID)}
-	f.instances.pos, f.instances.entries = pos, instances
-	f.rules.pos, f.rules.entries = pos, rules
-	f.known = saved.Known
+func (f *feed) load(c *diskState) {
+	pos := position{revision: c.Revision, cluster: uint64(c.ClusterID)}
+	f.instances.pos, f.instances.entries = pos, c.instances
+	f.rules.pos, f.rules.entries = pos, c.rules
+	f.known = c.Known
 	f.readRules()
 	f.guard.ledger.Judge(time.Now(), f.registered())
-	f.holdAgain(saved.Suspects)
-	return nil
+	f.holdAgain(c.suspects)
 }
 
 // restored decodes what was saved. One bad record makes the whole copy unusable:
@@ -151,21 +192,16 @@ func restored(records []savedRecord, decode func(*mvccpb.KeyValue) entry) (entri
 
 // holdAgain takes up whom the guard held when the copy was written. Callers
 // hold f.mu.
-func (f *feed) holdAgain(saved []savedSuspect) {
+func (f *feed) holdAgain(former []formerSuspect) {
 	if f.cfg.guard.Off {
 		return
 	}
 	now := time.Now()
 	var held []*suspect
-	for _, one := range saved {
-		e := f.instances.decode(&mvccpb.KeyValue{Key: []byte(one.Key), ModRevision: one.ModRevision, Value: one.Value})
-		if e.instance == nil {
-			continue
-		}
-		s := newSuspect(e)
-		if f.guard.ledger.Hold(now, e.key, s, one.VanishedAt) {
-			f.hold(s)
-			held = append(held, s)
+	for _, one := range former {
+		if f.guard.again(now, one.suspect, one.since) {
+			f.hold(one.suspect)
+			held = append(held, one.suspect)
 		}
 	}
 	f.later(func() { f.resolver.claimed(f, held) })

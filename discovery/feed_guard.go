@@ -4,37 +4,40 @@
 package discovery
 
 import (
-	"net"
 	"time"
 
 	"github.com/fairway-rpc/fairway/internal/live"
 )
 
-// gone tells the guard of an instance that is no longer in etcd. One that said
-// that it would leave is let go. Callers hold f.mu.
+// gone tells the guard of a key that is no longer in etcd. An instance that said
+// that it would leave is let go, and one that has another key is still there.
+// Callers hold f.mu.
 func (f *feed) gone(old entry) {
 	if f.cfg.guard.Off || old.instance == nil || old.instance.state == StateLeaving {
 		return
 	}
+	if f.instances.entries.lists(old.instance.addr) {
+		return
+	}
 	f.guard.ledger.Widen(old.instance.ttl)
-	f.guard.ledger.Vanished(time.Now(), old.key, newSuspect(old))
+	f.guard.vanished(time.Now(), old)
 }
 
-// returned releases the suspect that has registered again. Callers hold f.mu.
-func (f *feed) returned(e entry) (released bool) {
-	if e.instance == nil {
-		return false
+// registeredAgain releases the suspects among instances that are registered, and
+// has other services' suspects at their addresses dropped. It reports whether
+// anybody was released. Callers hold f.mu.
+func (f *feed) registeredAgain(instances []*Instance) (released bool) {
+	for _, i := range instances {
+		if s := f.guard.released(i); s != nil {
+			released = true
+			f.guard.returned++
+			f.release(s, "suspect registered again")
+		}
 	}
-	s := f.guard.back(e)
-	if f.resolver.suspects.Load() > 0 {
-		f.later(func() { f.resolver.appeared(f, e.instance) })
+	if len(instances) > 0 && f.resolver.suspects.Load() > 0 {
+		f.later(func() { f.resolver.appeared(f, instances) })
 	}
-	if s == nil {
-		return false
-	}
-	f.guard.returned++
-	f.release(s, "suspect registered again")
-	return true
+	return released
 }
 
 // judge has the guard decide after changes, and begins to watch over those whom
@@ -76,7 +79,20 @@ func (f *feed) hold(s *suspect) {
 func (f *feed) drop(s *suspect, why string) {
 	f.mu.Lock()
 	defer f.unlock()
-	if !f.ended && f.dropHeld(s, why) {
+	if !f.ended {
+		f.dropAll([]*suspect{s}, why)
+	}
+}
+
+// dropAll takes those out who are still held. Callers hold f.mu.
+func (f *feed) dropAll(suspects []*suspect, why string) {
+	dropped := 0
+	for _, s := range suspects {
+		if f.dropHeld(s, why) {
+			dropped++
+		}
+	}
+	if dropped > 0 {
 		f.publish()
 		f.save()
 	}
@@ -110,24 +126,21 @@ func (f *feed) release(s *suspect, what string) {
 
 // dropOverdue drops those whose hold time is over. Callers hold f.mu.
 func (f *feed) dropOverdue(now time.Time) {
-	overdue := f.guard.ledger.Overdue(now)
-	for _, s := range overdue {
-		f.dropHeld(s, dropOverdue)
-	}
-	if len(overdue) > 0 {
-		f.publish()
-		f.save()
-	}
+	f.dropAll(f.guard.ledger.Overdue(now), dropOverdue)
 }
 
-// dropMoved drops the suspect whose address another provider has now.
-func (f *feed) dropMoved(addr net.Addr) {
+// dropMoved drops the suspects at whose addresses providers of other services
+// have registered.
+func (f *feed) dropMoved(at map[address]*Instance) {
 	f.mu.Lock()
 	defer f.unlock()
-	if s := f.guard.at(addr); s != nil && f.dropHeld(s, dropMoved) {
-		f.publish()
-		f.save()
+	var moved []*suspect
+	for _, s := range f.guard.all() {
+		if i := at[addressID(s.entry.instance.addr)]; i != nil && !oneProcess(s.entry.instance.id, i.id) {
+			moved = append(moved, s)
+		}
 	}
+	f.dropAll(moved, dropMoved)
 }
 
 // rest ends the probes and timers of a feed that has ended; its suspects are

@@ -23,9 +23,12 @@ func (f *feed) list(ctx context.Context) (listing, error) {
 	if err != nil {
 		return listing{}, err
 	}
-	_, rules, err := f.rules.list(ctx, f.cli, pos.revision)
-	if err != nil {
+	at, rules, err := f.rules.list(ctx, f.cli, pos.revision)
+	switch {
+	case err != nil:
 		return listing{}, fmt.Errorf("rules under %s: %w", f.rules.prefix, err)
+	case at.behind(pos):
+		return listing{}, fmt.Errorf("%w: rules from another store than the instances", errDiverged)
 	}
 	return listing{position: pos, instances: instances, rules: rules}, nil
 }

@@ -52,8 +52,15 @@ func (s *span) list(ctx context.Context, cli *clientv3.Client, revision int64) (
 
 // pages reads the span at one revision and hands over each key.
 func (s *span) pages(ctx context.Context, cli *clientv3.Client, revision int64, each func(*mvccpb.KeyValue), opts ...clientv3.OpOption) (position, error) {
+	return pages(ctx, cli, s.prefix, revision, each, opts...)
+}
+
+// pages reads all keys with a prefix at one revision, which the first page fixes
+// if it is 0. Pages of different stores are no list: etcd may have been replaced
+// in between.
+func pages(ctx context.Context, cli *clientv3.Client, prefix string, revision int64, each func(*mvccpb.KeyValue), opts ...clientv3.OpOption) (position, error) {
 	var pos position
-	start, end := s.prefix, clientv3.GetPrefixRangeEnd(s.prefix)
+	start, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
 	for {
 		page := append([]clientv3.OpOption{
 			clientv3.WithRange(end), clientv3.WithLimit(pageSize), clientv3.WithRev(revision),
@@ -64,6 +71,10 @@ func (s *span) pages(ctx context.Context, cli *clientv3.Client, revision int64, 
 		}
 		if pos.revision == 0 {
 			pos = positionOf(resp.Header)
+		}
+		if now := positionOf(resp.Header); now.behind(pos) {
+			return pos, fmt.Errorf("%w: pages from revision %d of cluster %x and %d of %x", errDiverged,
+				pos.revision, pos.cluster, now.revision, now.cluster)
 		}
 		if revision == 0 {
 			revision = pos.revision

@@ -51,6 +51,15 @@ func oneEvent(revision int64, key, value string) *clientv3.WatchResponse {
 	}
 }
 
+// said is what a watch says.
+func said(all ...*clientv3.WatchResponse) []response {
+	responses := make([]response, len(all))
+	for i, r := range all {
+		responses[i] = response{*r, true}
+	}
+	return responses
+}
+
 func offered(f *feed) string {
 	s := f.current()
 	return fmt.Sprint(s.Instances, " suspects ", s.Suspects, " skipped ", s.Skipped)
@@ -74,16 +83,16 @@ func TestUnreadableRecordsVanish(t *testing.T) {
 	t.Run("watch", func(t *testing.T) {
 		t.Parallel()
 		f := handFed(t, both)
-		f.apply(&f.instances, oneEvent(101, "fairway/echo/a:1", "{"))
-		f.apply(&f.instances, oneEvent(102, "fairway/echo/b:1", "{"))
+		f.apply(&f.instances, said(oneEvent(101, "fairway/echo/a:1", "{")))
+		f.apply(&f.instances, said(oneEvent(102, "fairway/echo/b:1", "{")))
 		if got := offered(f); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-		f.apply(&f.instances, oneEvent(103, "fairway/echo/a:1", value("a:1", 1)))
+		f.apply(&f.instances, said(oneEvent(103, "fairway/echo/a:1", value("a:1", 1))))
 		if got, want := offered(f), "[a:1 b:1] suspects 1 skipped 1"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-		f.apply(&f.instances, oneEvent(104, "fairway/echo/b:1", ""))
+		f.apply(&f.instances, said(oneEvent(104, "fairway/echo/b:1", "")))
 		if got, want := offered(f), "[a:1 b:1] suspects 1 skipped 0"; got != want {
 			t.Errorf("when the unreadable key is gone too: %s, want %s", got, want)
 		}
@@ -95,7 +104,7 @@ func TestUnreadableRecordsVanish(t *testing.T) {
 func TestEndedFeedIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	f := handFed(t, map[string]string{"fairway/echo/a:1": value("a:1", 1)})
-	f.apply(&f.instances, oneEvent(101, "fairway/echo/a:1", ""))
+	f.apply(&f.instances, said(oneEvent(101, "fairway/echo/a:1", "")))
 	late := f.guard.all()[0]
 	f.rest()
 	f.drop(late, dropCalls)
@@ -152,11 +161,11 @@ func TestChangesOfALaggingMemberAreNotLost(t *testing.T) {
 	f := handFed(t, map[string]string{"fairway/echo/a:1": value("a:1", 1)})
 	resp := oneEvent(101, "fairway/echo/b:1", value("b:1", 1))
 	resp.Header.RaftTerm = 0
-	if _, err := f.receive(&f.instances, *resp, true); !errors.Is(err, errDiverged) {
+	if _, err := f.receive(&f.instances, said(resp)); !errors.Is(err, errDiverged) {
 		t.Errorf("the watch goes on (%v) with %s", err, offered(f))
 	}
 	resp.Events = nil
-	if behind, err := f.receive(&f.instances, *resp, true); !behind || err != nil {
+	if behind, err := f.receive(&f.instances, said(resp)); !behind || err != nil {
 		t.Errorf("a notice without changes: behind %v, %v; want a comparison only", behind, err)
 	}
 }
@@ -166,7 +175,7 @@ func TestRuleThatHoldsOnIsNoChange(t *testing.T) {
 	t.Parallel()
 	f := handFed(t, map[string]string{"fairway/echo/a:1": value("a:1", 1)})
 	until := time.Now().Add(time.Hour).Format(time.RFC3339)
-	f.apply(&f.rules, oneEvent(101, "fairway/_rules/echo/*", `{"weight":7,"until":"`+until+`"}`))
+	f.apply(&f.rules, said(oneEvent(101, "fairway/_rules/echo/*", `{"weight":7,"until":"`+until+`"}`)))
 	before := f.published.Load()
 	f.expireRules()
 	if f.published.Load() != before {

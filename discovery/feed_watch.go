@@ -22,60 +22,110 @@ import (
 // early when the watch is silent or the connection was lost.
 func (f *feed) watch(ctx context.Context, revision int64, retry *backoff) error {
 	ctx, cancel := context.WithCancel(ctx)
-	rules := f.openWatch(ctx, cancel, f.rules.prefix, revision)
-	instances := f.openWatch(ctx, cancel, f.instances.prefix, revision)
-	check := time.NewTimer(jittered(brokenAfter))
-	defer check.Stop()
-	v := newVerifier(f)
-	defer v.wait()
+	w := &watcher{
+		feed:      f,
+		retry:     retry,
+		rules:     f.openWatch(ctx, cancel, f.rules.prefix, revision),
+		instances: f.openWatch(ctx, cancel, f.instances.prefix, revision),
+		check:     time.NewTimer(jittered(brokenAfter)),
+		verifier:  newVerifier(f),
+	}
+	defer w.check.Stop()
+	defer w.verifier.wait()
 	defer cancel()
 	for {
-		behind, err := false, error(nil)
-		select {
-		case resp, ok := <-instances:
-			if behind, err = f.receive(&f.instances, resp, ok); err == nil {
-				v.heard = time.Now()
-				if !resp.Created { // one that opens and ends at once is no success
-					retry.reset()
-				}
-			}
-		case resp, ok := <-rules:
-			behind, err = f.receive(&f.rules, resp, ok)
-		case <-check.C:
-			check.Reset(jittered(brokenAfter))
-		case <-f.recheck:
-			check.Reset(v.soon(f.resolver.spread()))
-		case found := <-v.found:
-			err = v.judge(found)
-		}
+		behind, err := w.next()
 		if err != nil {
 			return err
 		}
 		if behind {
-			v.next = time.Now()
+			w.verifier.next = time.Now()
 		}
-		if v.due(time.Now()) {
-			v.ask(ctx)
+		if w.verifier.due(time.Now()) {
+			w.verifier.ask(ctx)
 		}
 	}
 }
 
-// receive applies one response, unless the watch has ended. A watch tells each
-// change once, so one whose changes could not be applied is of no use any more.
-func (f *feed) receive(s *span, resp clientv3.WatchResponse, open bool) (behind bool, err error) {
-	if err := endOf(resp, open); err != nil {
-		return false, err
+// watcher is what one watch of a feed waits for.
+type watcher struct {
+	feed      *feed
+	retry     *backoff
+	rules     clientv3.WatchChan
+	instances clientv3.WatchChan
+	check     *time.Timer
+	verifier  *verifier
+}
+
+// next waits for what comes next and deals with it.
+func (w *watcher) next() (behind bool, err error) {
+	f := w.feed
+	select {
+	case resp, open := <-w.instances:
+		if behind, err = f.receive(&f.instances, w.ready(w.instances, resp, open)); err == nil {
+			w.verifier.heard = time.Now()
+			if !resp.Created { // one that opens and ends at once is no success
+				w.retry.reset()
+			}
+		}
+	case resp, open := <-w.rules:
+		behind, err = f.receive(&f.rules, w.ready(w.rules, resp, open))
+	case <-w.check.C:
+		w.check.Reset(jittered(brokenAfter))
+	case <-f.recheck:
+		w.check.Reset(w.verifier.soon(f.resolver.spread()))
+	case found := <-w.verifier.found:
+		err = w.verifier.judge(found)
 	}
-	behind = f.apply(s, &resp)
-	if behind && len(resp.Events) > 0 {
-		return true, fmt.Errorf("%w: changes came from a member that is behind, or from another history", errDiverged)
+	return behind, err
+}
+
+// batch bounds how many responses are published together.
+const batch = 256
+
+// ready takes what is there already after a first response: many changes at once
+// are to be published once.
+func (w *watcher) ready(watch clientv3.WatchChan, first clientv3.WatchResponse, open bool) (all []response) {
+	all = []response{{first, open}}
+	for open && len(all) < batch {
+		select {
+		case resp, still := <-watch:
+			open = still
+			all = append(all, response{resp, still})
+		default:
+			return all
+		}
 	}
-	return behind, nil
+	return all
+}
+
+// response is what a watch says, or that it has ended.
+type response struct {
+	clientv3.WatchResponse
+
+	open bool
+}
+
+// receive applies responses up to the end of the watch, if that is among them. A
+// watch tells each change once, so one whose changes could not be applied is of
+// no use any more.
+func (f *feed) receive(s *span, all []response) (behind bool, err error) {
+	for i := range all {
+		if err = endOf(&all[i]); err != nil {
+			all = all[:i]
+			break
+		}
+	}
+	behind, lost := f.apply(s, all)
+	if err == nil && lost {
+		err = fmt.Errorf("%w: changes came from a member that is behind, or from another history", errDiverged)
+	}
+	return behind, err
 }
 
 // endOf is why a watch has ended, if it has.
-func endOf(resp clientv3.WatchResponse, open bool) error {
-	if !open {
+func endOf(resp *response) error {
+	if !resp.open {
 		return errWatchEnded
 	}
 	if err := resp.Err(); err != nil {
@@ -93,10 +143,37 @@ func (f *feed) openWatch(ctx context.Context, cancel context.CancelFunc, prefix 
 		clientv3.WithProgressNotify(), clientv3.WithCreatedNotify())
 }
 
-// apply takes one response of a watch in. It reports whether etcd's own
-// position is behind ours, which only a lagging member or another history
-// explains.
-func (f *feed) apply(s *span, resp *clientv3.WatchResponse) (behind bool) {
+// apply takes responses of a watch in and publishes what they lead to. It reports
+// whether etcd's own position is behind ours, which only a lagging member or
+// another history explains, and whether changes were lost by that.
+func (f *feed) apply(s *span, all []response) (behind, lost bool) {
+	events := make([][]entry, len(all)) // decoded first: what cannot be read is logged
+	for i := range all {
+		events[i] = s.events(&all[i])
+	}
+	f.mu.Lock()
+	defer f.unlock()
+	changed, visible := false, len(all) > 0 && f.state != FeedLive && s == &f.instances
+	for i := range all {
+		if positionOf(all[i].Header).behind(s.pos) {
+			behind, lost = true, lost || len(events[i]) > 0
+			continue
+		}
+		if f.applyOne(s, &all[i], events[i]) {
+			changed = true
+		}
+	}
+	switch {
+	case changed:
+		f.changed(s)
+	case visible && !behind:
+		f.publish()
+	}
+	return behind, lost
+}
+
+// events are what a response tells of.
+func (s *span) events(resp *response) []entry {
 	events := make([]entry, len(resp.Events))
 	for i, ev := range resp.Events {
 		if ev.Type == clientv3.EventTypePut {
@@ -105,13 +182,13 @@ func (f *feed) apply(s *span, resp *clientv3.WatchResponse) (behind bool) {
 			events[i] = entry{key: string(ev.Kv.Key), modified: ev.Kv.ModRevision, deleted: true}
 		}
 	}
-	f.mu.Lock()
-	defer f.unlock()
-	if positionOf(resp.Header).behind(s.pos) {
-		return true
-	}
+	return events
+}
+
+// applyOne takes one response in and reports whether a consumer can see the
+// difference. Callers hold f.mu.
+func (f *feed) applyOne(s *span, resp *response, events []entry) (changed bool) {
 	s.pos.term = resp.Header.RaftTerm
-	changed := f.state != FeedLive && s == &f.instances
 	if s == &f.instances {
 		f.watched()
 	}
@@ -122,12 +199,7 @@ func (f *feed) apply(s *span, resp *clientv3.WatchResponse) (behind bool) {
 	if resp.IsProgressNotify() {
 		s.pos.revision = max(s.pos.revision, resp.Header.Revision)
 	}
-	if changed && len(events) > 0 {
-		f.changed(s)
-	} else if changed {
-		f.publish()
-	}
-	return false
+	return changed
 }
 
 // take stores one event and reports whether a consumer can see the difference.
@@ -141,7 +213,7 @@ func (f *feed) take(s *span, e entry) (changed bool) {
 	}
 	switch {
 	case e.instance != nil:
-		changed = f.returned(e) || changed
+		changed = f.registeredAgain([]*Instance{e.instance}) || changed
 	case changed:
 		f.gone(old) // or unreadable, which is the same to consumers
 	}

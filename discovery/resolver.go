@@ -60,8 +60,8 @@ var resolvers atomic.Int64
 // It returns at once, whether or not etcd can be reached. Errors wrap
 // [ErrInvalidConfig].
 func NewResolver(cli *clientv3.Client, opts ...ResolverOption) (*Resolver, error) {
-	if cli == nil {
-		return nil, fault.Invalid("NewResolver", "the etcd client is nil")
+	if err := checkClient("NewResolver", cli); err != nil {
+		return nil, err
 	}
 	cfg, err := newResolverConfig(opts)
 	if err != nil {
@@ -247,6 +247,7 @@ func (r *Resolver) Close() error {
 func (r *Resolver) end(f *feed) {
 	f.stop()
 	<-f.done
+	f.disk.join()
 	r.saver.forget(f)
 	live.Leave(live.Key(r.name, f.service), f.view)
 	f.view.Close()

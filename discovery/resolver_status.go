@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -103,7 +104,9 @@ func (f *feed) status() ServiceStatus {
 }
 
 // Services returns the names of all services that have a key in etcd, in order.
-// It asks etcd once for each of them. Errors wrap [ErrRegistryUnavailable].
+// It asks etcd once for each of them. Keys further below, such as those of a
+// registry whose prefix begins with this one's, are no service's. Errors wrap
+// [ErrRegistryUnavailable].
 func (r *Resolver) Services(ctx context.Context) ([]string, error) {
 	var names []string
 	prefix := r.cfg.keys.prefix + "/"
@@ -111,18 +114,50 @@ func (r *Resolver) Services(ctx context.Context) ([]string, error) {
 	for start := prefix; ; {
 		resp, err := get(ctx, r.cli, start, clientv3.WithRange(end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
 		if err != nil {
-			return nil, fmt.Errorf("%w: list the services under %q: %w", ErrRegistryUnavailable, prefix, err)
+			return nil, servicesError(prefix, err)
 		}
 		if len(resp.Kvs) == 0 {
 			return names, nil
 		}
-		name, _, hasAddress := strings.Cut(strings.TrimPrefix(string(resp.Kvs[0].Key), prefix), "/")
-		if hasAddress && CheckServiceName(name) == nil {
-			names = append(names, name)
+		key := string(resp.Kvs[0].Key)
+		name, place, below := strings.Cut(strings.TrimPrefix(key, prefix), "/")
+		if !below {
+			start = key + "\x00"
+			continue
 		}
 		start = clientv3.GetPrefixRangeEnd(r.cfg.keys.service(name)) // past the service's last key
-		if !hasAddress {
-			start = string(resp.Kvs[0].Key) + "\x00"
+		if CheckServiceName(name) != nil {
+			continue
+		}
+		has, err := isPlace(place), error(nil)
+		if !has {
+			has, err = r.hasPlaces(ctx, name)
+		}
+		if err != nil {
+			return nil, servicesError(prefix, err)
+		}
+		if has {
+			names = append(names, name)
 		}
 	}
+}
+
+// isPlace reports whether what follows a service's name in a key is of the
+// service itself: an address, in which slashes are escaped, or the path of a Unix
+// socket of an old provider.
+func isPlace(place string) bool {
+	return !strings.Contains(place, "/") || strings.HasPrefix(place, "/")
+}
+
+// hasPlaces looks through all keys below a service's name.
+func (r *Resolver) hasPlaces(ctx context.Context, name string) (has bool, err error) {
+	prefix := r.cfg.keys.service(name)
+	_, err = pages(ctx, r.cli, prefix, 0, func(kv *mvccpb.KeyValue) {
+		has = has || isPlace(strings.TrimPrefix(string(kv.Key), prefix))
+	}, clientv3.WithKeysOnly())
+	return has, err
+}
+
+func servicesError(prefix string, err error) error {
+	return fmt.Errorf("%w: list the services under %q: %w", ErrRegistryUnavailable, prefix, err)
 }

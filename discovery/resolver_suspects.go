@@ -3,17 +3,16 @@
 
 package discovery
 
-import "net"
-
-// appeared drops the suspects of other services at the address of an instance
-// that has registered: a port is reused.
-func (r *Resolver) appeared(in *feed, i *Instance) {
+// appeared drops the suspects of other services at the addresses of instances
+// that have registered: a port is reused.
+func (r *Resolver) appeared(in *feed, instances []*Instance) {
+	at := make(map[address]*Instance, len(instances))
+	for _, i := range instances {
+		at[addressID(i.addr)] = i
+	}
 	for _, f := range r.all() {
-		if f == in {
-			continue
-		}
-		if s := f.suspectAt(i.addr); s != nil && !oneProcess(s.entry.instance.id, i.id) {
-			f.dropMoved(i.addr)
+		if f != in {
+			f.dropMoved(at)
 		}
 	}
 }
@@ -36,12 +35,6 @@ func (r *Resolver) claimed(by *feed, held []*suspect) {
 			by.drop(s, dropMoved)
 		}
 	}
-}
-
-func (f *feed) suspectAt(addr net.Addr) *suspect {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.guard.at(addr)
 }
 
 // rivals are the suspects at whose addresses other providers are registered

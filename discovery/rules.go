@@ -37,8 +37,8 @@ type Rules struct {
 // returns at once, whether or not etcd can be reached. Of the options,
 // [WithPrefix] matters; rules log nothing. Errors wrap [ErrInvalidConfig].
 func NewRules(cli *clientv3.Client, opts ...RuleOption) (*Rules, error) {
-	if cli == nil {
-		return nil, fault.Invalid("NewRules", "the etcd client is nil")
+	if err := checkClient("NewRules", cli); err != nil {
+		return nil, err
 	}
 	cfg, err := newRulesConfig(opts)
 	if err != nil {

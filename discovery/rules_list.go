@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
 // ListedRule is one rule with its place.
@@ -41,32 +40,15 @@ func (s *Rules) List(ctx context.Context, service string) ([]ListedRule, error) 
 		}
 		prefix = s.keys.rules(service)
 	}
-	var (
-		list     []ListedRule
-		revision int64
-	)
-	for start, end := prefix, clientv3.GetPrefixRangeEnd(prefix); ; {
-		resp, err := s.page(ctx, start, end, revision)
-		if err != nil {
-			return nil, requestError(ctx, fmt.Sprintf("list the rules under %q", prefix), err)
-		}
-		for _, kv := range resp.Kvs {
-			list = append(list, s.listed(kv))
-		}
-		if !resp.More {
-			slices.SortFunc(list, func(a, b ListedRule) int {
-				return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.order(), b.order()))
-			})
-			return list, nil
-		}
-		start, revision = string(resp.Kvs[len(resp.Kvs)-1].Key)+"\x00", cmp.Or(revision, resp.Header.GetRevision())
+	var list []ListedRule
+	_, err := pages(ctx, s.cli, prefix, 0, func(kv *mvccpb.KeyValue) { list = append(list, s.listed(kv)) })
+	if err != nil {
+		return nil, requestError(ctx, fmt.Sprintf("list the rules under %q", prefix), err)
 	}
-}
-
-func (s *Rules) page(ctx context.Context, start, end string, revision int64) (*clientv3.GetResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	return s.cli.Get(ctx, start, clientv3.WithRange(end), clientv3.WithLimit(pageSize), clientv3.WithRev(revision))
+	slices.SortFunc(list, func(a, b ListedRule) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.order(), b.order()))
+	})
+	return list, nil
 }
 
 func (s *Rules) listed(kv *mvccpb.KeyValue) ListedRule {

@@ -5,6 +5,9 @@ package discovery
 
 import (
 	"net"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/fairway-rpc/fairway/discovery/internal/guard"
 	"github.com/fairway-rpc/fairway/internal/live"
@@ -54,12 +57,14 @@ func newCustody(g Guard) *custody {
 
 func (c *custody) len() int { return c.ledger.Len() }
 
+// all is who is held, in the order of their keys.
 func (c *custody) all() []*suspect {
 	held := c.ledger.Suspects()
 	list := make([]*suspect, len(held))
 	for i, s := range held {
 		list[i] = s.Value
 	}
+	slices.SortFunc(list, func(a, b *suspect) int { return strings.Compare(a.entry.key, b.entry.key) })
 	return list
 }
 
@@ -67,9 +72,6 @@ func (c *custody) all() []*suspect {
 func (c *custody) add(s *suspect) (replaced *suspect) {
 	id := addressID(s.entry.instance.addr)
 	replaced = c.byAddress[id]
-	if replaced != nil {
-		c.ledger.Drop(replaced.entry.key)
-	}
 	c.byAddress[id] = s
 	return replaced
 }
@@ -82,18 +84,28 @@ func (c *custody) at(addr net.Addr) *suspect {
 	return c.byAddress[addressID(addr)]
 }
 
-// back removes and returns the suspect that the entry shows to be registered
-// again, be it under another key: old providers write some addresses otherwise.
-func (c *custody) back(e entry) *suspect {
-	s, held := c.ledger.Returned(e.key)
+// vanished notes that the entry's instance is not in etcd any more. The ledger
+// goes by addresses, not by keys: old providers write some addresses otherwise.
+func (c *custody) vanished(now time.Time, e entry) {
+	c.ledger.Vanished(now, addressID(e.instance.addr).String(), newSuspect(e))
+}
+
+// released notes that an instance is registered, and removes and returns the
+// suspect that it was.
+func (c *custody) released(i *Instance) *suspect {
+	id := addressID(i.addr)
+	s, held := c.ledger.Returned(id.String())
 	if !held {
-		s = c.at(e.instance.addr)
+		return nil
 	}
-	if s != nil {
-		delete(c.byAddress, addressID(s.entry.instance.addr))
-		c.ledger.Drop(s.entry.key)
-	}
+	delete(c.byAddress, id)
 	return s
+}
+
+// again makes a suspect of one that a former process held. It reports false if
+// its hold time is over.
+func (c *custody) again(now time.Time, s *suspect, since time.Time) bool {
+	return c.ledger.Hold(now, addressID(s.entry.instance.addr).String(), s, since)
 }
 
 // drop reports whether s was still held.
@@ -103,11 +115,13 @@ func (c *custody) drop(s *suspect) bool {
 		return false
 	}
 	delete(c.byAddress, id)
-	c.ledger.Drop(s.entry.key)
+	c.ledger.Drop(id.String())
 	return true
 }
 
 // address is what two keys of one provider have in common.
 type address struct{ network, address string }
+
+func (a address) String() string { return a.network + " " + a.address }
 
 func addressID(addr net.Addr) address { return address{addr.Network(), addr.String()} }

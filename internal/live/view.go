@@ -46,7 +46,7 @@ type Set struct {
 // called by the publisher, one after another, and must not block.
 type View struct {
 	set    atomic.Pointer[Set]
-	proved atomic.Int64
+	proved atomic.Pointer[time.Duration] // since begin
 	closed atomic.Bool
 
 	mu       sync.Mutex
@@ -70,17 +70,24 @@ func (v *View) Publish(s *Set) {
 	}
 }
 
+// begin is what proofs are measured from, on the monotonic clock: ages must not
+// jump when the clock is set.
+var begin = time.Now()
+
 // Prove records that the present set was known to be true at t.
-func (v *View) Prove(t time.Time) { v.proved.Store(t.UnixNano()) }
+func (v *View) Prove(t time.Time) {
+	at := t.Sub(begin)
+	v.proved.Store(&at)
+}
 
 // Age tells how long before now the set was last known to be true;
 // it is negative when it never was.
 func (v *View) Age(now time.Time) time.Duration {
 	proved := v.proved.Load()
-	if proved == 0 {
+	if proved == nil {
 		return -1
 	}
-	return max(0, time.Duration(now.UnixNano()-proved))
+	return max(0, now.Sub(begin)-*proved)
 }
 
 // OnChange calls f after each Publish until cancel is called. No call of f
