@@ -117,6 +117,7 @@ func (r *Resolver) Services(ctx context.Context) ([]string, error) {
 			return nil, servicesError(prefix, err)
 		}
 		if len(resp.Kvs) == 0 {
+			slices.Sort(names) // keys are in another order: "a.b/" comes before "a/"
 			return names, nil
 		}
 		key := string(resp.Kvs[0].Key)
