@@ -20,7 +20,8 @@ import (
 	"github.com/fairway-rpc/fairway/middleware"
 )
 
-// ErrBusy means that a provider can not be started or stopped at this moment.
+// ErrBusy means that something cannot be started, stopped or wiped at this
+// moment.
 var ErrBusy = errors.New("not possible now")
 
 // ProviderState is what a provider is doing.
