@@ -59,17 +59,21 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		}
 	}
 	r, err := perform(ctx, cfg, out, keys)
+	out.leave()
+	if !cfg.JSON {
+		r = nil
+	}
+	return finish(r, err, stdout, stderr)
+}
+
+// finish writes the report, if there is one, and the error, and returns the exit
+// status.
+func finish(r writer, err error, stdout, stderr io.Writer) int {
+	if r != nil {
+		err = errors.Join(err, r.Write(stdout))
+	}
 	if err != nil {
-		out.leave()
 		complain(stderr, err)
-	}
-	if cfg.JSON && r != nil {
-		if err := r.Write(stdout); err != nil {
-			complain(stderr, err)
-			return exitFailed
-		}
-	}
-	if err != nil {
 		return exitFailed
 	}
 	return exitOK

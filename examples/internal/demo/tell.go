@@ -6,6 +6,7 @@ package demo
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/fairway-rpc/fairway/examples/internal/story"
 )
@@ -16,7 +17,7 @@ func tell(ctx context.Context, out *console) (r *story.Report, err error) {
 	err = withLog(out, func(logs *logFile) error {
 		r, err = story.Run(ctx, story.Config{Log: logs, Say: out.say})
 		if err != nil && ctx.Err() != nil && !errors.Is(err, story.ErrCallsFailed) {
-			return errors.Join(errInterrupted, err)
+			return fmt.Errorf("%w: %w", errInterrupted, err)
 		}
 		return err
 	})

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairway-rpc/fairway/discovery"
-	"github.com/fairway-rpc/fairway/examples/internal/load"
 	"github.com/fairway-rpc/fairway/examples/internal/share"
 )
 
@@ -34,8 +32,7 @@ type Share struct {
 }
 
 // sharesOf is by the providers' numbers, which numbers has by address.
-func sharesOf(instances []*discovery.Instance, tally load.Tally, numbers map[string]int) []Share {
-	rows := share.Of(instances, tally)
+func sharesOf(rows []share.Row, numbers map[string]int) []Share {
 	shares := make([]Share, len(rows))
 	for i, row := range rows {
 		shares[i] = Share{

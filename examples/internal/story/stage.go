@@ -37,7 +37,7 @@ type stage struct {
 	dir string
 
 	etcd      *cluster.Etcd
-	gate      gate           // between the providers of this process and etcd
+	gate      gate             // between the providers of this process and etcd
 	admin     *clientv3.Client // looks into etcd, as etcdctl does
 	providers []*provider
 	consumer  *consumer
@@ -45,7 +45,7 @@ type stage struct {
 	phases *load.Phases
 	turns  []*load.Phase // of the present step; the last is the present phase
 	killed loss          // in the present step
-	errors []string      // of failed calls that count, a few
+	causes []string      // errors of failed calls, a few for each step
 	hush   func()        // ends the calls, nil if there are none
 
 	// ends are what stop does, last first.

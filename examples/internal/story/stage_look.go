@@ -5,11 +5,13 @@ package story
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fairway-rpc/fairway/examples/internal/load"
+	"github.com/fairway-rpc/fairway/examples/internal/share"
 )
 
 // keysWithin bounds one look into etcd.
@@ -31,9 +33,6 @@ func (s *stage) endStep() []load.Tally {
 	tallies := make([]load.Tally, len(turns))
 	for i, phase := range turns {
 		tallies[i] = phase.Whole()
-		if tallies[i].Failed > 0 {
-			s.errors = append(s.errors, tallies[i].Errors...)
-		}
 	}
 	return tallies
 }
@@ -64,7 +63,7 @@ func (s *stage) follows(ctx context.Context, phase *load.Phase) (shares []Share,
 	}
 	err = await(ctx, patience, "the calls follow the weights", func() bool {
 		tally := phase.Read()
-		shares = sharesOf(s.consumer.snapshot().Instances, tally, numbers)
+		shares = sharesOf(share.Of(s.consumer.snapshot().Instances, tally), numbers)
 		return tally.Calls >= telling && asWanted(shares)
 	})
 	return shares, err
@@ -74,34 +73,28 @@ func (s *stage) follows(ctx context.Context, phase *load.Phase) (shares []Share,
 // a lease, and no others.
 func (s *stage) registered(ctx context.Context) error {
 	return await(ctx, patience, "every provider is registered", func() bool {
-		leases := s.leases(ctx)
+		leases, err := s.leases(ctx)
 		for _, p := range s.providers {
 			if (leases[p.address] == 0) != p.killed {
 				return false
 			}
 		}
-		return len(leases) == s.alive()
+		return err == nil && len(leases) == s.alive()
 	})
 }
 
-func (s *stage) hasKey(ctx context.Context, address string) bool {
-	_, found := s.leases(ctx)[address]
-	return found
-}
-
-// leases are those of the service's keys in etcd, by address; none if etcd does
-// not answer.
-func (s *stage) leases(ctx context.Context) map[string]int64 {
+// leases are those of the service's keys in etcd, by address.
+func (s *stage) leases(ctx context.Context) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, keysWithin)
 	defer cancel()
 	prefix := "fairway/" + service + "/"
-	found := make(map[string]int64)
 	resp, err := s.admin.Get(ctx, prefix, clientv3.WithPrefix())
 	if err != nil {
-		return found
+		return nil, fmt.Errorf("look into etcd: %w", err)
 	}
+	found := make(map[string]int64, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
 		found[string(kv.Key[len(prefix):])] = kv.Lease
 	}
-	return found
+	return found, nil
 }

@@ -5,6 +5,7 @@ package story
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,23 +21,14 @@ func killProvider(s *stage, ctx context.Context) (Finding, error) {
 	p := s.providers[2]
 	sight := s.consumer.lookOut(func(snapshot *discovery.Snapshot) bool { return !listed(snapshot, p.address) })
 	defer sight.end()
-	cut := s.turn()
-	s.killed = loss{address: p.address, phases: len(s.turns)}
 	began := time.Now()
-	if err := p.process.Kill(); err != nil {
-		return Finding{}, err
-	}
-	p.killed = true
-	if !s.hasKey(ctx, p.address) {
-		return Finding{}, fmt.Errorf("%w: the key of the killed provider is gone at once, as after an orderly end", ErrUnexpected)
-	}
-	err := await(ctx, patience, "the calls in flight at the killed provider end", func() bool {
-		return cut.Read().Calls >= unheard && s.inFlight(p.address) == 0
-	})
-	if err != nil {
+	if err := s.kill(ctx, p); err != nil {
 		return Finding{}, err
 	}
 	after := s.turn()
+	if leases, err := s.leases(ctx); err != nil || leases[p.address] == 0 {
+		return Finding{}, errors.Join(fmt.Errorf("%w: etcd does not list the killed provider, as after an orderly end", ErrUnexpected), err)
+	}
 	at, err := sight.await(ctx, "the lease runs out and the consumer forgets the killed provider")
 	if err != nil {
 		return Finding{}, err
@@ -46,6 +38,19 @@ func killProvider(s *stage, ctx context.Context) (Finding, error) {
 	return Finding{SeenMS: ms(forgotten), Shares: shares, Shows: fmt.Sprintf(
 		"It left no word in etcd, which listed it for another %s, until its lease had run out. The consumer did not wait for that: calls that found its port refusing went to the others.",
 		brief(forgotten))}, err
+}
+
+// kill returns when the calls that were in flight at the provider have ended.
+func (s *stage) kill(ctx context.Context, p *provider) error {
+	cut := s.turn()
+	s.killed = loss{address: p.address, phases: len(s.turns)}
+	if err := p.process.Kill(); err != nil {
+		return err
+	}
+	p.killed = true
+	return await(ctx, patience, "the calls in flight at the killed provider end", func() bool {
+		return cut.Read().Calls >= unheard && s.inFlight(p.address) == 0
+	})
 }
 
 func addProvider(s *stage, ctx context.Context) (Finding, error) {

@@ -55,7 +55,11 @@ func (s *stage) held(ctx context.Context) (load.Tally, error) {
 	if _, err := s.follows(ctx, phase); err != nil {
 		return load.Tally{}, err
 	}
-	if n := len(s.leases(ctx)); n > 0 {
+	leases, err := s.leases(ctx)
+	if err != nil {
+		return load.Tally{}, err
+	}
+	if n := len(leases); n > 0 {
 		return load.Tally{}, fmt.Errorf("%w: %d providers are in the empty etcd, which they cannot reach", ErrUnexpected, n)
 	}
 	s.turn()

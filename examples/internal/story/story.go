@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/fairway-rpc/fairway/discovery"
@@ -31,47 +32,49 @@ type Config struct {
 }
 
 // Run tells the story and returns what each step counted, also that of the steps
-// before an error. The error is the context's cause if that ended, else it wraps
-// one of those above and names the step. Nothing is left behind.
+// before an error, or nil if there was none. Calls that failed and steps that did not
+// come to their end are an error, which wraps one of those above or the
+// context's cause and names the step. Nothing is left behind.
 func Run(ctx context.Context, cfg Config) (*Report, error) { return run(ctx, cfg, steps) }
 
 func run(ctx context.Context, cfg Config, steps []step) (report *Report, err error) {
 	began := time.Now()
 	introduce(cfg.Say, len(steps))
 	s := &stage{cfg: cfg}
-	defer func() {
-		cfg.Say("\nStopping the providers and etcd ...")
-		err = errors.Join(err, s.stop())
-	}()
+	defer func() { err = errors.Join(err, s.stop()) }()
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
 	report = newReport()
-	for i, step := range steps {
-		cfg.Say("\n%d/%d %s: %s", i+1, len(steps), step.name, step.does)
-		told, err := s.tell(ctx, step, i == len(steps)-1)
-		report.add(told)
-		for _, line := range told.lines() {
-			cfg.Say("    %s", line)
-		}
-		if err != nil {
-			return report, err
-		}
-	}
+	err = s.tellAll(ctx, steps, report)
 	report.TookMS = time.Since(began).Milliseconds()
-	cfg.Say("")
-	for _, line := range report.table() {
-		cfg.Say("%s", line)
-	}
-	return report, report.failed(s.errors)
+	cfg.Say("\n%s", strings.Join(report.table(), "\n"))
+	cfg.Say("\nStopping the providers and etcd ...")
+	return report, errors.Join(err, report.failed(s.causes))
 }
 
 func introduce(say func(string, ...any), n int) {
-	say("The story of a consumer that calls three providers, %d times a second, through %d events.", qps, n)
-	say("Each step says what is done, how many calls were made and failed meanwhile, and what they show.")
-	say("Everything runs here, on free ports. Providers register under a lease of %v (the default is %v):",
-		ttl, discovery.DefaultTTL)
-	say("one that dies without a word is forgotten by etcd after that. The policy is %s.", policy)
+	say("The story of a consumer that calls three providers %d times a second while %d things happen to", qps, n)
+	say("them and to etcd. Each step says what is done, what that showed, how many calls there were")
+	say("meanwhile and how many of them failed. All of it runs here, on free ports, and is gone at the end.")
+	say("Providers register under a lease of %.0f s (the default is %.0f s): one that dies without a word is", ttl.Seconds(), discovery.DefaultTTL.Seconds())
+	say("listed by etcd until it runs out. The policy is %s, which spreads calls exactly by weight.", policy)
+}
+
+// tellAll does the steps until one fails.
+func (s *stage) tellAll(ctx context.Context, steps []step, report *Report) error {
+	for i, step := range steps {
+		s.cfg.Say("\n%d/%d %s: %s", i+1, len(steps), step.name, step.does)
+		told, err := s.tell(ctx, step, i == len(steps)-1)
+		report.add(told)
+		for _, line := range told.lines() {
+			s.cfg.Say("    %s", line)
+		}
+		if err != nil {
+			return fmt.Errorf("step %q: %w", step.name, err)
+		}
+	}
+	return nil
 }
 
 // tell does one step and counts its calls. It ends the calls after the last.
@@ -85,8 +88,10 @@ func (s *stage) tell(ctx context.Context, step step, last bool) (Step, error) {
 	tallies := s.endStep()
 	told := Step{Name: step.name, TookMS: took.Milliseconds(), Finding: found, count: countOf(tallies, s.killed)}
 	s.killed = loss{}
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("step %q: %w", step.name, err)
+	if told.Failed > 0 {
+		for _, tally := range tallies {
+			s.causes = append(s.causes, tally.Errors...)
+		}
 	}
 	return told, err
 }

@@ -15,17 +15,18 @@ const wide = 96
 
 // lines say what a step counted and showed.
 func (s *Step) lines() []string {
-	counted := fmt.Sprintf("%s calls, %s, in %s", thousands(s.Calls), s.failures(), brief(time.Duration(s.TookMS)*time.Millisecond))
+	lines := wrap(s.Shows, wide)
 	if len(s.Shares) > 0 {
-		counted += "; shares: " + describe(s.Shares)
+		lines = append(lines, "shares: "+describe(s.Shares))
 	}
-	return append(wrap(s.Shows, wide), wrap(counted+".", wide)...)
+	took := time.Duration(s.TookMS) * time.Millisecond
+	return append(lines, fmt.Sprintf("%s calls, %s, in %s", thousands(s.Calls), s.failures(), brief(took)))
 }
 
 func (c *count) failures() string {
 	text := thousands(c.Failed) + " failed"
 	if c.InFlight > 0 {
-		text += fmt.Sprintf(" but for %d in flight at the killed provider", c.InFlight)
+		text += fmt.Sprintf(" (and %d that were in flight at the killed provider)", c.InFlight)
 	}
 	return text
 }
@@ -36,7 +37,11 @@ func (r *Report) table() []string {
 		return fmt.Sprintf("%-18s  %7s  %6s  %7s", name, calls, failed, took)
 	}
 	figures := func(name string, c count, tookMS int64) string {
-		return row(name, thousands(c.Calls), thousands(c.Failed), brief(time.Duration(tookMS)*time.Millisecond))
+		text := row(name, thousands(c.Calls), thousands(c.Failed), brief(time.Duration(tookMS)*time.Millisecond))
+		if c.InFlight > 0 {
+			text += fmt.Sprintf("  and %d in flight", c.InFlight)
+		}
+		return text
 	}
 	lines := []string{row("step", "calls", "failed", "took")}
 	for _, s := range r.Steps {
