@@ -6,11 +6,11 @@ package story
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"time"
 
 	"github.com/cloudwego/kitex/client"
+	"github.com/cloudwego/kitex/pkg/connpool"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fairway-rpc/fairway/discovery"
@@ -65,6 +65,7 @@ func (c *consumer) client() (echoservice.Client, error) {
 	return echoservice.NewClient(service,
 		client.WithRPCTimeout(rpcTimeout),
 		client.WithConnectTimeout(connectTimeout),
+		client.WithLongConnection(connpool.IdleConfig{MaxIdlePerAddress: callers, MaxIdleGlobal: 10 * callers, MaxIdleTimeout: time.Minute}),
 		client.WithInstanceMW(load.Middleware),
 		client.WithSuite(middleware.NewClientSuite(c.resolver, balancer, middleware.WithPickSpans(middleware.PickSpansOff))))
 }
@@ -74,12 +75,9 @@ func (c *consumer) call(ctx context.Context) error {
 	return err
 }
 
-// close ends it as a process does that ends in order.
+// close ends it. Kitex's client has no end of its own: it goes with the garbage.
 func (c *consumer) close() error {
 	var errs []error
-	if closer, ok := c.cli.(io.Closer); ok {
-		errs = append(errs, closer.Close())
-	}
 	if c.resolver != nil {
 		errs = append(errs, c.resolver.Close())
 	}
