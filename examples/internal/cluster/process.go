@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,7 +109,7 @@ func (p *Process) end() error {
 	err := p.cmd.Process.Kill()
 	_ = p.cmd.Wait() // says that it was killed
 	_ = p.stdin.Close()
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("kill the provider at %s: %w", p.Address, err)
 	}
 	return nil
