@@ -34,7 +34,8 @@ type provider struct {
 func (s *stage) newProvider(weight int) (*provider, error) {
 	p := &provider{number: len(s.providers) + 1, weight: weight}
 	s.providers = append(s.providers, p)
-	return p, p.serve(s.etcd.Endpoint(), &s.gate, s.log())
+	err := p.serve(s.etcd.Endpoint(), &s.gate, s.log())
+	return p, err
 }
 
 func (p *provider) serve(endpoint string, way *gate, log *slog.Logger) (err error) {

@@ -46,7 +46,7 @@ func (o *told) text() string {
 }
 
 // act runs steps and checks that nothing is left.
-func act(t *testing.T, ctx context.Context, out *told, steps ...step) (*Report, error) {
+func act(ctx context.Context, t *testing.T, out *told, steps ...step) (*Report, error) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} {
@@ -61,14 +61,14 @@ func act(t *testing.T, ctx context.Context, out *told, steps ...step) (*Report, 
 
 func TestCallThatFailsIsAnErrorOfItsStep(t *testing.T) {
 	out := &told{}
-	fail := step{"one fails", "a provider answers with an error.", func(s *stage, ctx context.Context) (Finding, error) {
+	fail := step{"one fails", "a provider answers with an error.", func(ctx context.Context, s *stage) (Finding, error) {
 		s.phases.Do(ctx, func(ctx context.Context) error {
 			_, err := s.consumer.cli.Echo(ctx, &echo.Request{Failure: echo.Failure_REMOTE})
 			return err
 		})
-		return steady(s, ctx)
+		return steady(ctx, s)
 	}}
-	r, err := act(t, t.Context(), out, steps[0], fail)
+	r, err := act(t.Context(), t, out, steps[0], fail)
 	if !errors.Is(err, ErrCallsFailed) || !strings.Contains(err.Error(), `1 in step "one fails"`) {
 		t.Errorf("got %v", err)
 	}
@@ -83,7 +83,7 @@ func TestCallThatFailsIsAnErrorOfItsStep(t *testing.T) {
 // TestKilledProviderIsNoExcuseForOthers has a call fail elsewhere meanwhile.
 func TestKilledProviderIsNoExcuseForOthers(t *testing.T) {
 	out := &told{}
-	kill := step{"kill", "and another fails.", func(s *stage, ctx context.Context) (Finding, error) {
+	kill := step{"kill", "and another fails.", func(ctx context.Context, s *stage) (Finding, error) {
 		err := s.kill(ctx, s.providers[2])
 		s.turn()
 		s.phases.Do(ctx, func(ctx context.Context) error {
@@ -92,7 +92,7 @@ func TestKilledProviderIsNoExcuseForOthers(t *testing.T) {
 		})
 		return Finding{}, err
 	}}
-	r, err := act(t, t.Context(), out, steps[0], kill)
+	r, err := act(t.Context(), t, out, steps[0], kill)
 	if !errors.Is(err, ErrCallsFailed) || r.Failed != 1 {
 		t.Errorf("%d calls failed, %v; want one", r.Failed, err)
 	}
@@ -100,12 +100,15 @@ func TestKilledProviderIsNoExcuseForOthers(t *testing.T) {
 
 func TestStepThatDoesNotComeTrueIsNamed(t *testing.T) {
 	out := &told{}
-	never := step{"never", "nothing that could help.", func(_ *stage, ctx context.Context) (Finding, error) {
-		return Finding{}, await(ctx, 50*time.Millisecond, "it rains", func() bool { return false })
+	never := step{"never", "nothing that could help.", func(ctx context.Context, _ *stage) (Finding, error) {
+		return Finding{Shows: "It rained."}, await(ctx, 50*time.Millisecond, "it rains", func() bool { return false })
 	}}
-	r, err := act(t, t.Context(), out, steps[0], never, steps[1])
+	r, err := act(t.Context(), t, out, steps[0], never, steps[1])
 	if !errors.Is(err, ErrNotInTime) || !strings.Contains(err.Error(), `step "never"`) || !strings.Contains(err.Error(), "it rains") {
 		t.Errorf("got %v", err)
+	}
+	if strings.Contains(out.text(), "It rained.") {
+		t.Errorf("it tells of what did not come true:\n%s", out.text())
 	}
 	if len(r.Steps) != 2 || r.Steps[0].Calls < telling || r.Failed != 0 {
 		t.Errorf("got %+v", r)
@@ -117,14 +120,14 @@ func TestInterrupted(t *testing.T) {
 	defer cancel()
 	var addresses []string
 	out := &told{}
-	interrupted := step{"interrupted", "Ctrl-C.", func(s *stage, ctx context.Context) (Finding, error) {
+	interrupted := step{"interrupted", "Ctrl-C.", func(ctx context.Context, s *stage) (Finding, error) {
 		for _, p := range s.providers {
 			addresses = append(addresses, p.address)
 		}
 		cancel()
 		return Finding{}, await(ctx, patience, "it ends", func() bool { return false })
 	}}
-	r, err := act(t, ctx, out, steps[0], interrupted, steps[1])
+	r, err := act(ctx, t, out, steps[0], interrupted, steps[1])
 	if !errors.Is(err, context.Canceled) || len(r.Steps) != 2 || r.Failed != 0 {
 		t.Errorf("got %v, %+v", err, r)
 	}
@@ -144,7 +147,7 @@ func accepts(address string) bool {
 func TestInterruptedBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := act(t, ctx, &told{}, steps...); r != nil || !errors.Is(err, context.Canceled) {
+	if r, err := act(ctx, t, &told{}, steps...); r != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

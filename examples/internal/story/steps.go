@@ -11,7 +11,7 @@ type step struct {
 	// does says what is done, to a person.
 	does string
 	// run does it, waits until it has had its effect, and tells what that was.
-	run func(*stage, context.Context) (Finding, error)
+	run func(context.Context, *stage) (Finding, error)
 }
 
 // steps is the story. Each step begins where the one before has ended.

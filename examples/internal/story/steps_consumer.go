@@ -11,7 +11,7 @@ import (
 	"github.com/fairway-rpc/fairway/discovery"
 )
 
-func restartConsumer(s *stage, ctx context.Context) (Finding, error) {
+func restartConsumer(ctx context.Context, s *stage) (Finding, error) {
 	s.stopCalls()
 	if err := s.consumer.close(); err != nil {
 		return Finding{}, err

@@ -15,7 +15,7 @@ import (
 // refuseWithin is how long the port of a stopped etcd is tried.
 const refuseWithin = time.Second
 
-func stopEtcd(s *stage, ctx context.Context) (Finding, error) {
+func stopEtcd(ctx context.Context, s *stage) (Finding, error) {
 	s.etcd.Stop()
 	began, down := time.Now(), s.turn()
 	dialer := net.Dialer{Timeout: refuseWithin}
@@ -29,8 +29,8 @@ func stopEtcd(s *stage, ctx context.Context) (Finding, error) {
 			return Finding{}, err
 		}
 		known, tally := s.consumer.snapshot(), down.Read()
-		s.cfg.Say("    down for %s: %s calls, %d failed; the consumer's copy is %s, %s old",
-			brief(since), thousands(tally.Calls), tally.Failed, known.State, brief(age(known)))
+		s.cfg.Say("%sdown for %s: %s calls, %d failed; the copy is %s, %s old",
+			indent, brief(since), thousands(tally.Calls), tally.Failed, known.State, brief(age(known)))
 	}
 	known := s.consumer.snapshot()
 	if known.State != discovery.FeedStale {
@@ -42,7 +42,7 @@ func stopEtcd(s *stage, ctx context.Context) (Finding, error) {
 		len(known.Instances), known.State, brief(age(known)))}, err
 }
 
-func startEtcd(s *stage, ctx context.Context) (Finding, error) {
+func startEtcd(ctx context.Context, s *stage) (Finding, error) {
 	before := s.consumer.status()
 	var served time.Duration
 	began := time.Now()

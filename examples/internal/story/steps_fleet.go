@@ -17,7 +17,7 @@ import (
 // kill has cut already.
 const unheard = 20
 
-func killProvider(s *stage, ctx context.Context) (Finding, error) {
+func killProvider(ctx context.Context, s *stage) (Finding, error) {
 	p := s.providers[2]
 	sight := s.consumer.lookOut(func(snapshot *discovery.Snapshot) bool { return !listed(snapshot, p.address) })
 	defer sight.end()
@@ -53,7 +53,7 @@ func (s *stage) kill(ctx context.Context, p *provider) error {
 	})
 }
 
-func addProvider(s *stage, ctx context.Context) (Finding, error) {
+func addProvider(ctx context.Context, s *stage) (Finding, error) {
 	var p *provider
 	more := s.alive() + 1
 	known, err := s.change(ctx, "the consumer sees the new provider",

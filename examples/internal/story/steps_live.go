@@ -11,12 +11,12 @@ import (
 	"github.com/fairway-rpc/fairway/discovery"
 )
 
-func steady(s *stage, ctx context.Context) (Finding, error) {
+func steady(ctx context.Context, s *stage) (Finding, error) {
 	shares, err := s.follows(ctx, s.turns[0])
 	return Finding{Shares: shares, Shows: "The calls follow the weights."}, err
 }
 
-func changeWeight(s *stage, ctx context.Context) (Finding, error) {
+func changeWeight(ctx context.Context, s *stage) (Finding, error) {
 	p := s.providers[0]
 	p.weight = lightWeight
 	seen, err := s.change(ctx, fmt.Sprintf("the consumer sees the weight %d", p.weight),
@@ -30,7 +30,7 @@ func changeWeight(s *stage, ctx context.Context) (Finding, error) {
 		"The consumer knew %s later, and the calls since then follow the new weights.", brief(seen))}, err
 }
 
-func drainAndUndrain(s *stage, ctx context.Context) (Finding, error) {
+func drainAndUndrain(ctx context.Context, s *stage) (Finding, error) {
 	p := s.providers[1]
 	seen, err := s.change(ctx, "the consumer sees the drain",
 		func(snapshot *discovery.Snapshot) bool { return weightOf(snapshot, p.address) == 0 },

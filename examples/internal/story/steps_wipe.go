@@ -13,7 +13,7 @@ import (
 
 // wipeEtcd keeps the providers away from the empty etcd for a while, so that the
 // consumer surely sees it empty. Otherwise either may be the first to be back.
-func wipeEtcd(s *stage, ctx context.Context) (Finding, error) {
+func wipeEtcd(ctx context.Context, s *stage) (Finding, error) {
 	before, all := s.consumer.status(), s.alive()
 	s.gate.shut.Store(true)
 	defer s.gate.shut.Store(false)

@@ -54,21 +54,23 @@ func run(ctx context.Context, cfg Config, steps []step) (report *Report, err err
 }
 
 func introduce(say func(string, ...any), n int) {
-	say("The story of a consumer that calls three providers %d times a second while %d things happen to", qps, n)
-	say("them and to etcd. Each step says what is done, what that showed, how many calls there were")
-	say("meanwhile and how many of them failed. All of it runs here, on free ports, and is gone at the end.")
-	say("Providers register under a lease of %.0f s (the default is %.0f s): one that dies without a word is", ttl.Seconds(), discovery.DefaultTTL.Seconds())
-	say("listed by etcd until it runs out. The policy is %s, which spreads calls exactly by weight.", policy)
+	text := fmt.Sprintf("The story of a consumer that calls three providers %d times a second, by the policy %s, while %d things happen to them and to etcd. "+
+		"Each step says what is done, what that showed, and how many of the calls meanwhile failed. "+
+		"All of it runs here, on free ports, and is gone at the end. "+
+		"Providers register under a lease of %.0f s (the default is %.0f s): etcd lists one that dies without a word until that runs out.",
+		qps, policy, n, ttl.Seconds(), discovery.DefaultTTL.Seconds())
+	say("%s", strings.Join(wrap(text, wide), "\n"))
 }
 
 // tellAll does the steps until one fails.
 func (s *stage) tellAll(ctx context.Context, steps []step, report *Report) error {
 	for i, step := range steps {
-		s.cfg.Say("\n%d/%d %s: %s", i+1, len(steps), step.name, step.does)
+		heading := fmt.Sprintf("%d/%d %s: %s", i+1, len(steps), step.name, step.does)
+		s.cfg.Say("\n%s", strings.Join(wrap(heading, wide), "\n"))
 		told, err := s.tell(ctx, step, i == len(steps)-1)
 		report.add(told)
 		for _, line := range told.lines() {
-			s.cfg.Say("    %s", line)
+			s.cfg.Say("%s%s", indent, line)
 		}
 		if err != nil {
 			return fmt.Errorf("step %q: %w", step.name, err)
@@ -80,8 +82,11 @@ func (s *stage) tellAll(ctx context.Context, steps []step, report *Report) error
 // tell does one step and counts its calls. It ends the calls after the last.
 func (s *stage) tell(ctx context.Context, step step, last bool) (Step, error) {
 	began := time.Now()
-	found, err := step.run(s, ctx)
+	found, err := step.run(ctx, s)
 	took := time.Since(began)
+	if err != nil {
+		found.Shows = "" // it did not come to show that
+	}
 	if last || err != nil {
 		s.stopCalls()
 	}

@@ -10,23 +10,32 @@ import (
 	"time"
 )
 
-// wide is the longest line of what is said.
-const wide = 96
+const (
+	// wide is the longest line of what is said.
+	wide = 80
+	// indent stands before what belongs to a step.
+	indent = "    "
+)
 
 // lines say what a step counted and showed.
 func (s *Step) lines() []string {
-	lines := wrap(s.Shows, wide)
+	texts := []string{s.Shows}
 	if len(s.Shares) > 0 {
-		lines = append(lines, "shares: "+describe(s.Shares))
+		texts = append(texts, "shares: "+describe(s.Shares))
 	}
 	took := time.Duration(s.TookMS) * time.Millisecond
-	return append(lines, fmt.Sprintf("%s calls, %s, in %s", thousands(s.Calls), s.failures(), brief(took)))
+	texts = append(texts, fmt.Sprintf("%s calls, %s, in %s", thousands(s.Calls), s.failures(), brief(took)))
+	var lines []string
+	for _, text := range texts {
+		lines = append(lines, wrap(text, wide-len(indent))...)
+	}
+	return lines
 }
 
 func (c *count) failures() string {
 	text := thousands(c.Failed) + " failed"
 	if c.InFlight > 0 {
-		text += fmt.Sprintf(" (and %d that were in flight at the killed provider)", c.InFlight)
+		text += fmt.Sprintf(" (and %d in flight at the killed provider)", c.InFlight)
 	}
 	return text
 }
@@ -84,7 +93,7 @@ func thousands(n uint64) string {
 // is longer.
 func wrap(text string, width int) (lines []string) {
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && len(line)+1+len(word) > width {
 			lines, line = append(lines, line), ""
 		}

@@ -34,7 +34,7 @@ func TestLinesOfAStep(t *testing.T) {
 	if diff := cmp.Diff(want, r.Steps[0].lines()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	want = []string{"2,000 calls, 0 failed (and 3 that were in flight at the killed provider), in 5.0 s"}
+	want = []string{"2,000 calls, 0 failed (and 3 in flight at the killed provider), in 5.0 s"}
 	if diff := cmp.Diff(want, r.Steps[1].lines()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
