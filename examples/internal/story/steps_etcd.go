@@ -29,7 +29,7 @@ func stopEtcd(ctx context.Context, s *stage) (Finding, error) {
 			return Finding{}, err
 		}
 		known, tally := s.consumer.snapshot(), down.Read()
-		s.cfg.Say("%sdown for %s: %s calls, %d failed; the copy is %s, %s old",
+		s.cfg.Say("%sdown for %s: %s calls, %d failed; the list is %s, %s old",
 			indent, brief(since), thousands(tally.Calls), tally.Failed, known.State, brief(age(known)))
 	}
 	known := s.consumer.snapshot()

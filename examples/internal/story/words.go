@@ -48,7 +48,7 @@ func (r *Report) table() []string {
 	figures := func(name string, c count, tookMS int64) string {
 		text := row(name, thousands(c.Calls), thousands(c.Failed), brief(time.Duration(tookMS)*time.Millisecond))
 		if c.InFlight > 0 {
-			text += fmt.Sprintf("  and %d in flight", c.InFlight)
+			text += fmt.Sprintf("  and %d in flight at the kill", c.InFlight)
 		}
 		return text
 	}

@@ -43,8 +43,8 @@ func TestLinesOfAStep(t *testing.T) {
 func TestTable(t *testing.T) {
 	want := `step                  calls  failed     took
 steady                1,008       0    2.5 s
-provider killed       2,000       0    5.0 s  and 3 in flight
-in all                3,008       0    7.6 s  and 3 in flight`
+provider killed       2,000       0    5.0 s  and 3 in flight at the kill
+in all                3,008       0    7.6 s  and 3 in flight at the kill`
 	if diff := cmp.Diff(want, strings.Join(sample().table(), "\n")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
