@@ -93,11 +93,18 @@ step_bench() {
 }
 
 step_demo() {
+  demo 'go -C examples run ./demo' -for 5s -json
+  demo 'go -C examples run ./demo -story' -json
+}
+
+# demo PREFIX FLAG... runs a command of README.md with further flags.
+demo() {
   local line words
-  line=$(readme_command 'go -C examples run ./demo')
+  line=$(readme_command "$1")
   read -r -a words <<<"$line"
+  shift
   echo "--- README.md: $line"
-  "${words[@]}" -for 5s -json
+  "${words[@]}" "$@"
 }
 
 step_compose() {

@@ -70,7 +70,7 @@ func run(ctx context.Context, cfg config) error {
 	calling := []client.Option{
 		client.WithRPCTimeout(3 * time.Second),
 		client.WithSuite(middleware.NewClientSuite(resolver, balancer)),
-		client.WithInstanceMW(counts.Middleware),
+		client.WithInstanceMW(load.Middleware),
 	}
 	if cfg.otlp != "" {
 		stop, err := telemetry.Export(ctx, "consumer", cfg.otlp)

@@ -6,6 +6,9 @@
 // calls go. It needs nothing but Go:
 //
 //	go -C examples run ./demo
+//
+// With -story it shows what happens to services and to etcd instead, one event
+// after the other, and what the calls notice.
 package main
 
 import (

@@ -90,6 +90,35 @@ func TestEtcdComesBackWithItsPortAndData(t *testing.T) {
 	}
 }
 
+func TestWipedEtcdComesBackEmpty(t *testing.T) {
+	e := newEtcd(t)
+	cli, err := discovery.Dial(discovery.EtcdConfig{Endpoints: []string{e.Endpoint()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cli.Close()
+	if _, err := cli.Put(t.Context(), "key", "value"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Wipe(); !errors.Is(err, cluster.ErrBusy) {
+		t.Errorf("wiping an etcd that runs: got %v, want ErrBusy", err)
+	}
+	endpoint := e.Endpoint()
+	e.Stop()
+	if err := e.Wipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	got, err := cli.Get(ctx, "key")
+	if err != nil || len(got.Kvs) != 0 || e.Endpoint() != endpoint {
+		t.Errorf("got %v, %v at %s; want nothing at %s", got, err, e.Endpoint(), endpoint)
+	}
+}
+
 func TestEtcdStartEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 
@@ -96,6 +97,21 @@ func (e *Etcd) Stop() {
 	e.rpc.Stop()
 	e.member.Close()
 	e.member = nil
+}
+
+// Wipe removes the data, as if the disk had been lost: the next start is that of
+// an empty etcd at the same port. It returns an error that wraps [ErrBusy] if
+// etcd runs.
+func (e *Etcd) Wipe() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.member != nil {
+		return fmt.Errorf("wipe etcd at %s: %w: it runs", e.endpoint, ErrBusy)
+	}
+	if err := os.RemoveAll(e.dir); err != nil {
+		return fmt.Errorf("wipe etcd: %w", err)
+	}
+	return nil
 }
 
 func (e *Etcd) config() *embed.Config {

@@ -20,7 +20,8 @@ import (
 	"github.com/fairway-rpc/fairway/middleware"
 )
 
-// ErrBusy means that a provider can not be started or stopped at this moment.
+// ErrBusy means that something cannot be started, stopped or wiped at this
+// moment.
 var ErrBusy = errors.New("not possible now")
 
 // ProviderState is what a provider is doing.
@@ -80,15 +81,16 @@ func (p *Provider) Start() error {
 	if p.state != Stopped {
 		return fmt.Errorf("start provider %s: %w: it is %s", p.Address, ErrBusy, p.state)
 	}
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", p.Address)
+	port, err := new(net.ListenConfig).Listen(context.Background(), "tcp", p.Address)
 	if err != nil {
 		return fmt.Errorf("start provider: %w", err)
 	}
+	listener := newTracked(port)
 	if address := listener.Addr().String(); address != p.Address {
 		p.Address = address // by the constructor, before anybody else can read it
 	}
 	p.exit, p.ended, p.state = make(chan error, 1), make(chan struct{}), Running
-	go p.run(p.server(listener, p.exit), p.ended)
+	go p.run(p.server(listener, p.exit), listener, p.ended)
 	return nil
 }
 
@@ -107,8 +109,9 @@ func (p *Provider) server(listener net.Listener, exit <-chan error) server.Serve
 	}, p.options...)...)
 }
 
-func (p *Provider) run(s server.Server, ended chan<- struct{}) {
+func (p *Provider) run(s server.Server, listener *tracked, ended chan<- struct{}) {
 	err := s.Run()
+	listener.closeConns()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // this transport waits for connections, also idle ones, which clients keep open
 	}
@@ -119,7 +122,7 @@ func (p *Provider) run(s server.Server, ended chan<- struct{}) {
 }
 
 // Stop deregisters the server, waits for the registry's drain delay and for
-// calls under way, and ends it. It returns an error that wraps ErrBusy if the
+// calls under way, and ends it and its connections. It returns an error that wraps ErrBusy if the
 // provider does not run.
 func (p *Provider) Stop() error {
 	p.mu.Lock()

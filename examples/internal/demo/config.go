@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,12 @@ type Config struct {
 	JSON bool
 	// Spans says which pick spans are printed.
 	Spans Spans
+	// Story asks for the story instead of the table.
+	Story bool
 }
+
+// withStory are the flags that go with -story, which has its own load.
+var withStory = []string{"story", "json"}
 
 // Spans says which pick spans are printed: none, a few per second, or all.
 type Spans struct {
@@ -54,6 +60,7 @@ func Parse(args []string, w io.Writer) (Config, error) {
 	flags.IntVar(&cfg.Callers, "callers", 32, "callers, each with one call at a time")
 	flags.BoolVar(&cfg.JSON, "json", false, "write a JSON report as the last line of standard output; the table goes to standard error")
 	flags.Var(&cfg.Spans, "spans", fmt.Sprintf("print pick spans as they end: %d a second, -spans=N a second or -spans=all", defaultSpanRate))
+	flags.BoolVar(&cfg.Story, "story", false, "show what happens to services and to etcd instead, one event after the other, for a minute")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(flags, w)
@@ -63,7 +70,20 @@ func Parse(args []string, w io.Writer) (Config, error) {
 	if flags.NArg() > 0 {
 		return cfg, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
+	if cfg.Story {
+		return cfg, storyAlone(flags)
+	}
 	return cfg, cfg.check()
+}
+
+// storyAlone refuses flags that the story would ignore.
+func storyAlone(flags *flag.FlagSet) (err error) {
+	flags.Visit(func(f *flag.Flag) {
+		if !slices.Contains(withStory, f.Name) {
+			err = fmt.Errorf("-%s does not go with -story", f.Name)
+		}
+	})
+	return err
 }
 
 func usage(flags *flag.FlagSet, w io.Writer) {

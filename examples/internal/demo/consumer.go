@@ -53,7 +53,7 @@ func messageOf(_ context.Context, request any) string {
 }
 
 // newClient makes the consumer's client. A nil provider makes no spans.
-func newClient(res *discovery.Resolver, policy string, counts *load.Counts, provider trace.TracerProvider) (echoservice.Client, error) {
+func newClient(res *discovery.Resolver, policy string, provider trace.TracerProvider) (echoservice.Client, error) {
 	balancer, err := newBalancer(policy)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func newClient(res *discovery.Resolver, policy string, counts *load.Counts, prov
 		client.WithRPCTimeout(rpcTimeout),
 		client.WithConnectTimeout(connectTimeout),
 		client.WithLongConnection(connpool.IdleConfig{MaxIdlePerAddress: 100, MaxIdleGlobal: 1000, MaxIdleTimeout: time.Minute}),
-		client.WithInstanceMW(counts.Middleware),
+		client.WithInstanceMW(load.Middleware),
 	}
 	spans := middleware.WithPickSpans(middleware.PickSpansOff)
 	if provider != nil {

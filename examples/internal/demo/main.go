@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/fairway-rpc/fairway/examples/internal/cluster"
 	"github.com/fairway-rpc/fairway/examples/internal/table"
 )
 
@@ -27,8 +28,12 @@ const (
 
 // Main is the whole program and returns its exit status: 1 if a call or the
 // demo itself failed, 2 if the arguments are bad. The first interrupt ends the
-// demo in order, the second one the process.
+// demo in order, the second one the process. In the process that the story
+// starts to kill it, Main is a provider.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
+	if status, ran := cluster.RunProcess(); ran {
+		return status
+	}
 	cfg, err := Parse(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -53,21 +58,44 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 			out.prompt = "> "
 		}
 	}
-	r, err := run(ctx, cfg, out, keys)
+	r, err := perform(ctx, cfg, out, keys)
+	out.leave()
+	if !cfg.JSON {
+		r = nil
+	}
+	return finish(r, err, stdout, stderr)
+}
+
+// finish writes the report, if there is one, and the error, and returns the exit
+// status.
+func finish(r writer, err error, stdout, stderr io.Writer) int {
+	if r != nil {
+		err = errors.Join(err, r.Write(stdout))
+	}
 	if err != nil {
-		out.leave()
 		complain(stderr, err)
-	}
-	if cfg.JSON && r != nil {
-		if err := r.Write(stdout); err != nil {
-			complain(stderr, err)
-			return exitFailed
-		}
-	}
-	if err != nil {
 		return exitFailed
 	}
 	return exitOK
+}
+
+// writer is a report.
+type writer interface{ Write(w io.Writer) error }
+
+// perform does what the flags ask for. The report is nil if there is none.
+func perform(ctx context.Context, cfg Config, out *console, keys io.Reader) (writer, error) {
+	if cfg.Story {
+		r, err := tell(ctx, out)
+		if r == nil {
+			return nil, err
+		}
+		return r, err
+	}
+	r, err := run(ctx, cfg, out, keys)
+	if r == nil {
+		return nil, err
+	}
+	return r, err
 }
 
 // complain writes an error; that it cannot be written has nowhere to go.

@@ -16,30 +16,41 @@ import (
 var (
 	// errCallsFailed is the result of a demo in which not every call worked.
 	errCallsFailed = errors.New("calls failed")
-	// errInterrupted is the result of one that ended before it had begun.
-	errInterrupted = errors.New("interrupted before calls were counted")
+	// errInterrupted is the result of one that ended before it had a result.
+	errInterrupted = errors.New("interrupted")
 )
 
 // run runs the demo until ctx ends, its time is over or somebody quits, and
 // leaves nothing behind but the log, and that only if something failed. The
 // report is nil if the demo did not come to count calls.
 func run(ctx context.Context, cfg Config, out *console, keys io.Reader) (r *report.Report, err error) {
+	err = withLog(out, func(logs *logFile) error {
+		out.say("Fairway demo: an etcd, %d providers and a consumer, all in this process.", len(weights))
+		out.say("Logs of etcd, Kitex and Fairway, kept if something fails: %s", logs.path)
+		r, err = live(ctx, &session{cfg: cfg, out: out, logs: logs}, keys)
+		return err
+	})
+	return r, err
+}
+
+// withLog does something with a log file, which stays if that failed.
+func withLog(out *console, do func(*logFile) error) (err error) {
 	logs, err := openLog()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() {
-		keep := err != nil && !errors.Is(err, errInterrupted)
-		if closeErr := logs.close(keep); closeErr != nil {
-			err = errors.Join(err, closeErr)
-		} else if keep {
-			out.say("Something failed; the log stays: %s", logs.path)
-		}
-	}()
-	out.say("Fairway demo: an etcd, %d providers and a consumer, all in this process.", len(weights))
-	out.say("Logs of etcd, Kitex and Fairway, kept if something fails: %s", logs.path)
+	err = do(logs)
+	keep := err != nil && !errors.Is(err, errInterrupted)
+	if closeErr := logs.close(keep); closeErr != nil {
+		return errors.Join(err, closeErr)
+	}
+	if keep {
+		out.say("Something failed; the log stays: %s", logs.path)
+	}
+	return err
+}
 
-	s := &session{cfg: cfg, out: out, logs: logs}
+func live(ctx context.Context, s *session, keys io.Reader) (r *report.Report, err error) {
 	defer func() { err = errors.Join(err, s.stop()) }()
 	err = s.start(ctx)
 	if err == nil {

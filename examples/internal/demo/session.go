@@ -163,7 +163,7 @@ func (s *session) startLoad(ctx context.Context) error {
 		s.ends = append(s.ends, func() error { return p.Shutdown(context.WithoutCancel(ctx)) })
 		provider = p
 	}
-	cli, err := newClient(s.resolver, s.cfg.Policy, &s.counts, provider)
+	cli, err := newClient(s.resolver, s.cfg.Policy, provider)
 	if err != nil {
 		return err
 	}

@@ -31,15 +31,18 @@ type instance struct {
 	inFlight      atomic.Int64
 }
 
-// placement is where a call went: the instance of its last attempt. A call that
-// timed out may still be writing it.
-type placement struct{ last atomic.Pointer[instance] }
+// placement is where a call went: the instance of its last attempt, in the
+// Counts of the call. A call that timed out may still be writing it.
+type placement struct {
+	counts *Counts
+	last   atomic.Pointer[instance]
+}
 
 type placementKey struct{}
 
 // Do makes a call and counts it, once, for the instance that it reached last.
 func (c *Counts) Do(ctx context.Context, call func(context.Context) error) {
-	where := &placement{}
+	where := &placement{counts: c}
 	err := call(context.WithValue(ctx, placementKey{}, where))
 	i := where.last.Load()
 	if i == nil {
@@ -52,18 +55,18 @@ func (c *Counts) Do(ctx context.Context, call func(context.Context) error) {
 	}
 }
 
-// Middleware tells Counts which instance an attempt goes to and counts it as in
-// flight there. It is for client.WithInstanceMW.
-func (c *Counts) Middleware(next endpoint.Endpoint) endpoint.Endpoint {
+// Middleware tells the Counts that make a call which instance an attempt goes
+// to, and counts it as in flight there. It is for client.WithInstanceMW; calls
+// that no Counts makes pass through.
+func Middleware(next endpoint.Endpoint) endpoint.Endpoint {
 	return func(ctx context.Context, request, response any) error {
+		where, counted := ctx.Value(placementKey{}).(*placement)
 		address := rpcinfo.GetRPCInfo(ctx).To().Address()
-		if address == nil {
+		if !counted || address == nil {
 			return next(ctx, request, response)
 		}
-		i := c.instance(address.String())
-		if where, ok := ctx.Value(placementKey{}).(*placement); ok {
-			where.last.Store(i)
-		}
+		i := where.counts.instance(address.String())
+		where.last.Store(i)
 		i.inFlight.Add(1)
 		defer i.inFlight.Add(-1)
 		return next(ctx, request, response)

@@ -19,13 +19,22 @@ import (
 
 // reach is a call whose attempts go to the addresses in turn.
 func reach(c *load.Counts, err error, addresses ...string) {
+	reachWith(c, func() error { return err }, addresses...)
+}
+
+// reachWith has each attempt answered by a function.
+func reachWith(c *load.Counts, answer func() error, addresses ...string) {
 	c.Do(context.Background(), func(ctx context.Context) error {
+		if len(addresses) == 0 {
+			return answer()
+		}
+		var err error
 		for _, address := range addresses {
 			to := remoteinfo.NewRemoteInfo(&rpcinfo.EndpointBasicInfo{ServiceName: "echo"}, "Echo")
 			to.SetInstance(kdiscovery.NewInstance("tcp", address, 1, nil))
 			ri := rpcinfo.NewRPCInfo(nil, to, nil, nil, nil)
-			attempt := c.Middleware(func(context.Context, any, any) error { return err })
-			if attempt(rpcinfo.NewCtxWithRPCInfo(ctx, ri), nil, nil) == nil {
+			attempt := load.Middleware(func(context.Context, any, any) error { return answer() })
+			if err = attempt(rpcinfo.NewCtxWithRPCInfo(ctx, ri), nil, nil); err == nil {
 				return nil
 			}
 		}
@@ -58,19 +67,14 @@ func TestCallsCountOnceForTheLastInstance(t *testing.T) {
 
 func TestInFlightIsSeenDuringTheCall(t *testing.T) {
 	var c load.Counts
-	to := remoteinfo.NewRemoteInfo(&rpcinfo.EndpointBasicInfo{ServiceName: "echo"}, "Echo")
-	to.SetInstance(kdiscovery.NewInstance("tcp", "127.0.0.1:1", 1, nil))
-	ctx := rpcinfo.NewCtxWithRPCInfo(t.Context(), rpcinfo.NewRPCInfo(nil, to, nil, nil, nil))
-	attempt := c.Middleware(func(context.Context, any, any) error {
-		if n := c.Read().Instances["127.0.0.1:1"].InFlight; n != 1 {
+	inFlight := func() int64 { return c.Read().Instances["127.0.0.1:1"].InFlight }
+	reachWith(&c, func() error {
+		if n := inFlight(); n != 1 {
 			t.Errorf("%d calls in flight during a call, want 1", n)
 		}
 		return nil
-	})
-	if err := attempt(ctx, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if n := c.Read().Instances["127.0.0.1:1"].InFlight; n != 0 {
+	}, "127.0.0.1:1")
+	if n := inFlight(); n != 0 {
 		t.Errorf("%d calls in flight after the call, want 0", n)
 	}
 }
