@@ -26,6 +26,7 @@ type config struct {
 	loadFactor   float64
 	unweighted   bool
 	hashWarmUp   bool
+	perWeight    bool
 }
 
 // DefaultVirtualNodes is the number of points that an instance of weight 10
@@ -99,6 +100,16 @@ func Unweighted() Option {
 func WithHashWarmUp() Option {
 	return optionFunc(func(c *config) error {
 		c.hashWarmUp = true
+		return nil
+	})
+}
+
+// WithPerWeight has [LeastActive] compare (calls in flight + 1) / weight instead
+// of the calls alone: a heavier instance is to have more of them. Without it
+// weights only decide between instances that have equally few.
+func WithPerWeight() Option {
+	return optionFunc(func(c *config) error {
+		c.perWeight = true
 		return nil
 	})
 }

@@ -7,25 +7,36 @@ import "github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
 
 // leastActive takes the instance with the fewest calls in flight, of several by
 // weighted random (Dubbo's rule). Choosing and counting are one step, so that
-// callers who choose at the same moment spread.
+// callers who choose at the same moment spread. For an instance that warms up
+// the calls count for as much more as it is colder, since with few calls it would
+// have many at once; with perWeight they are divided by the weight.
 type leastActive struct {
-	rand Rand
-	tree leastactive.Tree[*candidate]
+	rand      Rand
+	perWeight bool
+	tree      leastactive.Tree[*candidate]
 }
 
 var _ counter = (*leastActive)(nil)
 
-func newLeastActive(c *config) engine { return &leastActive{rand: c.rand} }
+func newLeastActive(c *config) engine { return &leastActive{rand: c.rand, perWeight: c.perWeight} }
 
 // build swaps the list in under the tree's lock: the counts must not be taken
 // from an old list while a new one is being made.
 func (e *leastActive) build(list []*candidate, _ chooser) chooser {
 	entries := make([]leastactive.Entry[*candidate], len(list))
 	for i, c := range list {
-		entries[i] = leastactive.Entry[*candidate]{Leaf: &c.node.leaf, Value: c, Weight: c.share()}
+		entries[i] = leastactive.Entry[*candidate]{Leaf: &c.node.leaf, Value: c, Weight: c.share(), Capacity: e.capacity(c)}
 	}
 	e.tree.Reset(entries)
 	return e
+}
+
+func (e *leastActive) capacity(c *candidate) float64 {
+	capacity := float64(c.warmth) / warm
+	if e.perWeight {
+		capacity *= float64(c.placed)
+	}
+	return capacity
 }
 
 func (e *leastActive) choose(_ uint64, skip *skips) *candidate {

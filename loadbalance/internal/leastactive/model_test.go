@@ -18,6 +18,14 @@ type model struct {
 	counts  []int64
 	weights []uint64 // 0 for who is not listed
 	running []int
+
+	capacities []float64
+	slowness   []float64
+}
+
+// cost is what is compared, as the doc says.
+func (m *model) cost(i int) float64 {
+	return float64(m.counts[i]+1) / max(m.capacities[i], 0x1p-60) * m.slowness[i]
 }
 
 // TestChoosesLikeANaiveScan drives both with the same calls, changes of the list
@@ -26,6 +34,7 @@ func TestChoosesLikeANaiveScan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{1, 3, 4, 5, 9, 16, 17, 70}).Draw(t, "n")
 		m := &model{leaves: make([]Leaf[int], n), counts: make([]int64, n), weights: make([]uint64, n)}
+		m.capacities, m.slowness = slices.Repeat([]float64{1}, n), slices.Repeat([]float64{1}, n)
 		m.reset(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"reset":   m.reset,
@@ -48,7 +57,8 @@ func (m *model) reset(t *rapid.T) {
 	entries := make([]Entry[int], 0, len(listed))
 	for _, i := range listed {
 		m.weights[i] = rapid.Uint64Range(0, 3).Draw(t, "weight")
-		entries = append(entries, Entry[int]{Leaf: &m.leaves[i], Value: i, Weight: m.weights[i]})
+		m.capacities[i] = rapid.SampledFrom([]float64{1, 1, 2, 3, 0.5, 0.01, 1 << 31}).Draw(t, "capacity")
+		entries = append(entries, Entry[int]{Leaf: &m.leaves[i], Value: i, Weight: m.weights[i], Capacity: m.capacities[i]})
 	}
 	m.tree.Reset(entries)
 }
@@ -56,10 +66,10 @@ func (m *model) reset(t *rapid.T) {
 func (m *model) acquire(t *rapid.T) {
 	excluded := rapid.SliceOfN(rapid.IntRange(0, len(m.leaves)-1), 0, 3).Draw(t, "excluded")
 	has := func(i int) bool { return slices.Contains(excluded, i) }
-	fewest := int64(math.MaxInt64)
+	lowest := math.Inf(1)
 	for i, w := range m.weights {
 		if w > 0 && !has(i) {
-			fewest = min(fewest, m.counts[i])
+			lowest = min(lowest, m.cost(i))
 		}
 	}
 	skip := has
@@ -67,14 +77,14 @@ func (m *model) acquire(t *rapid.T) {
 		skip = nil
 	}
 	got, leaf, ok := m.tree.Acquire(fixed(rapid.Uint64().Draw(t, "random")), skip)
-	if ok != (fewest < math.MaxInt64) {
+	if ok != !math.IsInf(lowest, 1) {
 		t.Fatalf("found somebody: %v", ok)
 	}
 	if !ok {
 		return
 	}
-	if leaf != &m.leaves[got] || m.weights[got] == 0 || has(got) || m.counts[got] != fewest {
-		t.Fatalf("chose %d with %d calls and weight %d; the fewest are %d", got, m.counts[got], m.weights[got], fewest)
+	if leaf != &m.leaves[got] || m.weights[got] == 0 || has(got) || m.cost(got) != lowest {
+		t.Fatalf("chose %d at a cost of %v and weight %d; the lowest is %v", got, m.cost(got), m.weights[got], lowest)
 	}
 	m.counts[got]++
 	m.running = append(m.running, got)
@@ -95,6 +105,11 @@ func (m *model) release(t *rapid.T) {
 		m.running = slices.Delete(m.running, at, at+1)
 	}
 	m.counts[i] = max(m.counts[i]-1, 0)
+	if rapid.Bool().Draw(t, "tells") {
+		m.slowness[i] = rapid.SampledFrom([]float64{1, 0.001, 7, 1e9}).Draw(t, "slowness")
+		m.tree.ReleaseAt(&m.leaves[i], m.slowness[i])
+		return
+	}
 	m.tree.Release(&m.leaves[i])
 }
 

@@ -8,16 +8,16 @@ import (
 	"math/bits"
 )
 
-// node is the outcome below it: the fewest calls in flight, and the weight of
-// all who have so few, which makes ties fair. Sums stay below 2^64 with up to
+// node is the outcome below it: the lowest cost, and the weight of all who have
+// it, which makes ties fair. Sums stay below 2^64 with up to
 // 2^33 items.
 type node struct {
-	fewest int64
+	cost   int64
 	weight uint64
 }
 
 // nobody loses against everybody.
-var nobody = node{fewest: math.MaxInt64}
+var nobody = node{cost: math.MaxInt64}
 
 // group is four nodes that play against each other. It is one cache line, so
 // that a level costs one access to memory.
@@ -26,22 +26,22 @@ type group [4]node
 // winner is the outcome of a group. It has no branches, since they could not be
 // predicted.
 func (g *group) winner() node {
-	fewest := min(min(g[0].fewest, g[1].fewest), min(g[2].fewest, g[3].fewest))
+	cost := min(min(g[0].cost, g[1].cost), min(g[2].cost, g[3].cost))
 	return node{
-		fewest: fewest,
-		weight: g[0].tied(fewest) + g[1].tied(fewest) + g[2].tied(fewest) + g[3].tied(fewest),
+		cost:   cost,
+		weight: g[0].tied(cost) + g[1].tied(cost) + g[2].tied(cost) + g[3].tied(cost),
 	}
 }
 
-// tied is the node's weight if it has the fewest calls, and 0 if it has more.
-func (n *node) tied(fewest int64) uint64 {
-	return n.weight & uint64((n.fewest-fewest-1)>>63) // all ones if the difference is 0
+// tied is the node's weight if it has the lowest cost, and 0 if it has a higher one.
+func (n *node) tied(cost int64) uint64 {
+	return n.weight & uint64((n.cost-cost-1)>>63) // all ones if the difference is 0
 }
 
 // draw finds the node at a distance into the weights of those that have the
-// fewest calls, and how far into that node it is.
-func (g *group) draw(fewest int64, at uint64) (which int, rest uint64) {
-	w0, w1, w2 := g[0].tied(fewest), g[1].tied(fewest), g[2].tied(fewest)
+// lowest cost, and how far into that node it is.
+func (g *group) draw(cost int64, at uint64) (which int, rest uint64) {
+	w0, w1, w2 := g[0].tied(cost), g[1].tied(cost), g[2].tied(cost)
 	_, in0 := bits.Sub64(at, w0, 0) // 1 if at is below
 	_, in1 := bits.Sub64(at, w0+w1, 0)
 	_, in2 := bits.Sub64(at, w0+w1+w2, 0)
@@ -107,7 +107,7 @@ func (t *tournament) find(r uint64) (item int, ok bool) {
 	}
 	at, _ := bits.Mul64(r, best.weight)
 	for g := 0; ; {
-		k, rest := t.groups[g].draw(best.fewest, at)
+		k, rest := t.groups[g].draw(best.cost, at)
 		if g >= t.lowest {
 			return 4*(g-t.lowest) + k, true
 		}

@@ -34,7 +34,7 @@ func (t *Tree[T]) Reset(entries []Entry[T]) {
 	}
 	t.leaves, t.play = leaves, play
 	for i, e := range entries {
-		e.Leaf.place, e.Leaf.weight, e.Leaf.value = i+1, e.Weight, e.Value
+		e.Leaf.enter(i+1, e)
 	}
 	for i := range leaves {
 		t.play.place(i, t.standing(i))
@@ -48,7 +48,7 @@ func (t *Tree[T]) standing(i int) node {
 	if l.weight == 0 || l.place != i+1 {
 		return nobody
 	}
-	return node{fewest: l.count.Load(), weight: l.weight}
+	return node{cost: l.cost(), weight: l.weight}
 }
 
 // Acquire chooses an item, counts a call on it and returns it with its leaf,
@@ -117,6 +117,16 @@ func (t *Tree[T]) AcquireLeaf(l *Leaf[T]) {
 // flight it does nothing.
 func (t *Tree[T]) Release(l *Leaf[T]) {
 	t.mu.Lock()
+	t.count(l, -1)
+	t.mu.Unlock()
+}
+
+// ReleaseAt is Release that also says how slow the item has turned out to be: the
+// cost of a call on it is multiplied by that from now on, whether or not it is
+// listed.
+func (t *Tree[T]) ReleaseAt(l *Leaf[T], slowness float64) {
+	t.mu.Lock()
+	l.slowness = slowness
 	t.count(l, -1)
 	t.mu.Unlock()
 }
