@@ -113,6 +113,7 @@ func TestWipedRegistryEmptiesNoConsumer(t *testing.T) {
 	f.register("echo")
 	known(t, r, "echo", 3, 0)
 	for _, line := range []string{"held as suspects", "holds no suspect any more"} {
+		waitFor(t, "what was published is logged", func() bool { return log.count(line) > 0 })
 		if log.count(line) != 1 {
 			t.Errorf("%d lines with %q, want 1", log.count(line), line)
 		}

@@ -55,7 +55,7 @@ type registrationID struct{ service, network, address string }
 // made by [Dial] should connect again quickly: by default gRPC waits up to two
 // minutes, in which a lease expires. Errors wrap [ErrInvalidConfig].
 func NewRegistry(cli *clientv3.Client, opts ...RegistryOption) (*Registry, error) {
-	if err := checkClient("NewRegistry", cli); err != nil {
+	if err := checkClient("NewRegistry", cli, registering); err != nil {
 		return nil, err
 	}
 	cfg, err := newRegistryConfig(opts)

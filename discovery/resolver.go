@@ -60,7 +60,7 @@ var resolvers atomic.Int64
 // It returns at once, whether or not etcd can be reached. Errors wrap
 // [ErrInvalidConfig].
 func NewResolver(cli *clientv3.Client, opts ...ResolverOption) (*Resolver, error) {
-	if err := checkClient("NewResolver", cli); err != nil {
+	if err := checkClient("NewResolver", cli, reading); err != nil {
 		return nil, err
 	}
 	cfg, err := newResolverConfig(opts)

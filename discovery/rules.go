@@ -37,7 +37,7 @@ type Rules struct {
 // returns at once, whether or not etcd can be reached. Of the options,
 // [WithPrefix] matters; rules log nothing. Errors wrap [ErrInvalidConfig].
 func NewRules(cli *clientv3.Client, opts ...RuleOption) (*Rules, error) {
-	if err := checkClient("NewRules", cli); err != nil {
+	if err := checkClient("NewRules", cli, ruling); err != nil {
 		return nil, err
 	}
 	cfg, err := newRulesConfig(opts)
