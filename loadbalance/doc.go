@@ -45,8 +45,8 @@
 // # Concurrency and cost
 //
 // Everything exported here is safe for concurrent use. A pick takes no lock
-// and allocates nothing, but for least-active, which holds one mutex for
-// O(log n) steps, for retries, and for picks that come upon an instance which
+// and allocates nothing, but for least-active and shortest-response, which hold one
+// mutex for O(log n) steps, for retries, and for picks that come upon an instance which
 // has just been set aside. Lists are rebuilt off the call path and swapped in
 // whole.
 //

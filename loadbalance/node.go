@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairway-rpc/fairway/internal/live"
 	"github.com/fairway-rpc/fairway/internal/pick"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/ewma"
 	"github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
 )
 
@@ -21,6 +22,8 @@ type node struct {
 	address  string
 	inFlight atomic.Int64
 	leaf     leastactive.Leaf[*candidate]
+	latency  ewma.Average          // for policies that go by it
+	picked   atomic.Int64          // when, for policies that try again who is not picked
 	aside    atomic.Pointer[aside] // nil for almost all
 	unseen   atomic.Pointer[aside] // the last trial that was taken for a success
 	suspect  atomic.Pointer[live.Suspect]
@@ -62,6 +65,22 @@ func (n *node) Done(o pick.Outcome, aside bool) {
 		n.failed(o, aside)
 	case aside && o != pick.Unknown:
 		n.back(n.aside.Load(), nil)
+	}
+}
+
+// Clock implements pick.Node.
+func (n *node) Clock() int64 {
+	if n.service.timer == nil {
+		return 0
+	}
+	return n.service.core.config.now()
+}
+
+// Took implements pick.Node.
+func (n *node) Took(began int64, o pick.Outcome) {
+	if t := n.service.timer; t != nil && (o.Failed() || o == pick.Answered) {
+		now := n.service.core.config.now()
+		t.took(n, now, now-began, o.Failed())
 	}
 }
 

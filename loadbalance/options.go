@@ -5,6 +5,7 @@ package loadbalance
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
 )
@@ -19,6 +20,7 @@ func (f optionFunc) apply(c *config) error { return f(c) }
 
 // config is what a policy is built with.
 type config struct {
+	made         time.Time
 	hash         func(ctx context.Context, request any) (uint64, bool)
 	optionalKey  bool
 	rand         Rand
@@ -29,6 +31,9 @@ type config struct {
 	perWeight    bool
 }
 
+// now is the present in nanoseconds, above 0, on the monotonic clock.
+func (c *config) now() int64 { return int64(time.Since(c.made)) + 1 }
+
 // DefaultVirtualNodes is the number of points that an instance of weight 10
 // has on the ring of [ConsistentHash], [BoundedHash] and [SourceHash].
 const DefaultVirtualNodes = 160
@@ -37,7 +42,7 @@ const DefaultVirtualNodes = 160
 const maxVirtualNodes = 1 << 16
 
 func newConfig(opts []Option) (*config, error) {
-	c := &config{rand: runtimeRand{}, virtualNodes: DefaultVirtualNodes, loadFactor: DefaultLoadFactor}
+	c := &config{made: time.Now(), rand: runtimeRand{}, virtualNodes: DefaultVirtualNodes, loadFactor: DefaultLoadFactor}
 	for _, o := range opts {
 		if o == nil {
 			continue

@@ -31,6 +31,15 @@ const (
 	// SourceHash keeps a caller with one instance: by default this process, and
 	// with a key function whomever that names.
 	SourceHash = "source-hash"
+	// P2CEWMA draws two instances by weight and takes the better one, by latency
+	// and calls in flight for its weight (the power of two choices, M.
+	// Mitzenmacher 1996; latency as Finagle's peak EWMA). Latencies come from the
+	// suite of package middleware; without it only the calls in flight count.
+	P2CEWMA = "p2c-ewma"
+	// ShortestResponse takes the instance with the least latency times calls in
+	// flight, of several by weight (Dubbo's rule; the average latency decays over ten seconds).
+	// Latencies come from the suite of package middleware.
+	ShortestResponse = "shortest-response"
 	// LeastActive takes the instance with the fewest calls in flight, of several
 	// by weight (Dubbo's rule).
 	LeastActive = "least-active"
@@ -64,6 +73,8 @@ var builtin = []policy{
 	{name: Maglev, engine: newMaglev, hashes: true},
 	{name: SourceHash, engine: newConsistentHash, hashes: true, keyless: true},
 	{name: LeastActive, engine: newLeastActive},
+	{name: P2CEWMA, engine: newP2C},
+	{name: ShortestResponse, engine: newShortestResponse},
 }
 
 // prepare checks and completes the options for the policy.
@@ -108,4 +119,10 @@ type counter interface {
 	begin(*node)
 	end(*node)
 	active(*node) int64
+}
+
+// timer is an engine that goes by how long calls take. It is told of each unary
+// call that was answered or failed, in nanoseconds.
+type timer interface {
+	took(n *node, now, took int64, failed bool)
 }

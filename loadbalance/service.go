@@ -21,6 +21,7 @@ type service struct {
 	key     string
 	engine  engine
 	counter counter                                               // the engine, if it counts
+	timer   timer                                                 // the engine, if it goes by how long calls take
 	hash    func(ctx context.Context, request any) (uint64, bool) // nil for policies that do not hash
 	table   atomic.Pointer[table]
 	gone    atomic.Bool // picks must look the key up anew
@@ -57,6 +58,7 @@ func (s *service) engage() {
 	p, cfg := s.core.policy, s.core.config
 	s.engine = p.engine(cfg)
 	s.counter, _ = s.engine.(counter)
+	s.timer, _ = s.engine.(timer)
 	if p.hashes || p.mayHash {
 		s.hash = cfg.hash
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/cloudwego/kitex/pkg/endpoint"
+	"github.com/cloudwego/kitex/pkg/rpcinfo"
 
 	"github.com/fairway-rpc/fairway/internal/pick"
 )
@@ -52,8 +53,13 @@ func countInFlight(next endpoint.Endpoint) endpoint.Endpoint {
 			attempt.Within = false
 			node.End()
 		}()
+		began := node.Clock()
 		err := next(ctx, request, response)
-		node.Done(outcomeOf(ctx, attempt.Call(), err), aside)
+		outcome := outcomeOf(ctx, attempt.Call(), err)
+		node.Done(outcome, aside)
+		if began != 0 && modeOf(attempt.Call()) == rpcinfo.PingPong {
+			node.Took(began, outcome)
+		}
 		return err
 	}
 }

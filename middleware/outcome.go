@@ -30,10 +30,7 @@ import (
 // A deadline that passes without an answer counts as a time-out, also if the
 // caller has set it; a call that the caller has cancelled says nothing.
 func outcomeOf(ctx context.Context, call rpcinfo.RPCInfo, err error) pick.Outcome {
-	mode := rpcinfo.PingPong
-	if call != nil && call.Config() != nil {
-		mode = call.Config().InteractionMode()
-	}
+	mode := modeOf(call)
 	switch {
 	case err == nil && mode == rpcinfo.Oneway:
 		return pick.Sent
@@ -53,6 +50,14 @@ func outcomeOf(ctx context.Context, call rpcinfo.RPCInfo, err error) pick.Outcom
 		return pick.Broken
 	}
 	return pick.Unknown
+}
+
+// modeOf tells unary calls from one-way calls and streams.
+func modeOf(call rpcinfo.RPCInfo) rpcinfo.InteractionMode {
+	if call == nil || call.Config() == nil {
+		return rpcinfo.PingPong
+	}
+	return call.Config().InteractionMode()
 }
 
 // isOurs reports whether the attempt was ended on this side.

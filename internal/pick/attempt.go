@@ -19,6 +19,13 @@ type Node interface {
 	// had been set aside when it was picked. It is safe for concurrent use and
 	// does not block.
 	Done(o Outcome, aside bool)
+	// Clock is the present in nanoseconds on a monotonic clock, never 0, for
+	// Took; it is 0 if nobody wants to know how long calls take.
+	Clock() int64
+	// Took tells that a unary call which began at a moment of Clock has ended
+	// like this. It is safe for concurrent use and does not block for longer than
+	// O(log n).
+	Took(began int64, o Outcome)
 }
 
 // Attempt is one attempt of a call, from outside Kitex's resolver down to the

@@ -107,8 +107,7 @@ func (m *model) release(t *rapid.T) {
 	m.counts[i] = max(m.counts[i]-1, 0)
 	if rapid.Bool().Draw(t, "tells") {
 		m.slowness[i] = rapid.SampledFrom([]float64{1, 0.001, 7, 1e9}).Draw(t, "slowness")
-		m.tree.ReleaseAt(&m.leaves[i], m.slowness[i])
-		return
+		m.tree.Slow(&m.leaves[i], m.slowness[i])
 	}
 	m.tree.Release(&m.leaves[i])
 }

@@ -121,13 +121,12 @@ func (t *Tree[T]) Release(l *Leaf[T]) {
 	t.mu.Unlock()
 }
 
-// ReleaseAt is Release that also says how slow the item has turned out to be: the
-// cost of a call on it is multiplied by that from now on, whether or not it is
-// listed.
-func (t *Tree[T]) ReleaseAt(l *Leaf[T], slowness float64) {
+// Slow says how slow the item is, whether or not it is listed: the cost of a call
+// on it is multiplied by that from now on. 0 means 1.
+func (t *Tree[T]) Slow(l *Leaf[T], slowness float64) {
 	t.mu.Lock()
 	l.slowness = slowness
-	t.count(l, -1)
+	t.count(l, 0)
 	t.mu.Unlock()
 }
 

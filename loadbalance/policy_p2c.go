@@ -1,0 +1,116 @@
+// Copyright The Fairway Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package loadbalance
+
+import (
+	"time"
+
+	"github.com/fairway-rpc/fairway/loadbalance/internal/alias"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/ewma"
+)
+
+// againAfter is how long an instance that loses each time is not picked at most:
+// then it is tried, since what is known of it is old.
+const againAfter = int64(time.Second)
+
+// p2c takes the better one of two instances that are drawn by weight. Whoever is
+// known to be slow is tried again after a second when it is drawn, by one call.
+type p2c struct {
+	config *config
+
+	_    [64]byte // callers write what follows
+	mean ewma.Mean
+	_    [64]byte
+}
+
+var (
+	_ counter = (*p2c)(nil)
+	_ timer   = (*p2c)(nil)
+)
+
+func newP2C(c *config) engine { return &p2c{config: c} }
+
+func (e *p2c) build(list []*candidate, _ chooser) chooser {
+	p := &p2cChooser{engine: e, list: list, table: *alias.New(list, (*candidate).share)}
+	serving := 0
+	for _, c := range list {
+		if share := c.share(); share > 0 {
+			p.weight += float64(share)
+			serving++
+		}
+	}
+	p.weight /= float64(max(serving, 1))
+	return p
+}
+
+type p2cChooser struct {
+	engine *p2c
+	list   []*candidate
+	table  alias.Table[*candidate]
+	weight float64 // the mean of those who serve
+}
+
+func (p *p2cChooser) choose(_ uint64, skip *skips) *candidate {
+	c := p.draw(nil, skip)
+	if c == nil {
+		if c = leftover(p.list, skip, p.engine.config.rand.Uint64(), (*candidate).share); c == nil {
+			return nil
+		}
+	} else if other := p.draw(c, skip); other != nil {
+		c = p.better(c, other)
+	}
+	p.engine.begin(c.node)
+	return c
+}
+
+// draw returns somebody else, or nil if a few draws find nobody.
+func (p *p2cChooser) draw(but *candidate, skip *skips) *candidate {
+	for range redraws {
+		if c := p.table.Pick(p.engine.config.rand.Uint64()); c != but && (skip == nil || !skip.has(c)) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (p *p2cChooser) better(a, b *candidate) *candidate {
+	now, mean := p.engine.config.now(), p.engine.mean.Value()
+	if p.cost(b, now, mean) < p.cost(a, now, mean) {
+		a, b = b, a
+	}
+	if last := b.node.picked.Load(); now-last > againAfter && b.node.picked.CompareAndSwap(last, now) {
+		return b
+	}
+	a.node.picked.Store(now)
+	return a
+}
+
+// cost is how long a call would take: latency times one more than the calls in
+// flight for the weight. Idle instances of one latency are equal, so that they
+// get what they are drawn for. What is worse than the mean and old counts less,
+// in proportion.
+func (p *p2cChooser) cost(c *candidate, now int64, mean float64) float64 {
+	latency := c.node.latency.Estimate()
+	switch {
+	case latency == 0:
+		latency = max(mean, 1)
+	case latency > mean:
+		idle := float64(max(now-c.node.latency.Last(), 0))
+		latency = mean + (latency-mean)*float64(ewma.Tau)/(float64(ewma.Tau)+idle)
+	}
+	return latency * (1 + float64(c.node.inFlight.Load())*p.weight/float64(c.share()))
+}
+
+func (e *p2c) took(n *node, now, took int64, failed bool) {
+	n.latency.ObservePeak(now, took, failed)
+	if !failed {
+		e.mean.Observe(now, took)
+	}
+}
+
+func (e *p2c) begin(n *node) { n.inFlight.Add(1) }
+
+func (e *p2c) end(n *node) { n.inFlight.Add(-1) }
+
+func (e *p2c) active(n *node) int64 { return n.inFlight.Load() }
