@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,8 +25,9 @@ type world struct {
 	lb      *Balancer
 	random  *rand.Rand
 	servers []*server
-	waits   []float64 // how long each call took, in mean service times
-	pending int
+
+	mu    sync.Mutex
+	waits []float64 // how long each call took, in mean service times
 }
 
 type server struct {
@@ -102,7 +104,9 @@ func (w *world) call(res kdiscovery.Result) {
 			node.Took(clock, outcome)
 		}
 		recycle(p)
-		w.waits = append(w.waits, float64(time.Since(began))/float64(serviceTime)) // one at a time: see settle
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.waits = append(w.waits, float64(time.Since(began))/float64(serviceTime))
 	})
 	synctest.Wait()
 }
@@ -154,7 +158,7 @@ func TestWaitsAreShorterThanAtRandom(t *testing.T) {
 		for _, policy := range append(byLatency, WeightedRandom) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, policy, fleet()...)
-				w.run(0.8, 20*time.Second)
+				w.run(0.8, 8*time.Second)
 				mean, p99 := w.figures()
 				figures[policy] = [2]float64{mean, p99}
 			})

@@ -176,7 +176,7 @@ func TestSelectionsAndChangesTogether(t *testing.T) {
 					}
 				})
 			}
-			for range 200 {
+			for range 30 {
 				add(t, s, "sometimes", 5)
 				if err := s.Remove("sometimes"); err != nil {
 					t.Error(err)
