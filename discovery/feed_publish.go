@@ -126,8 +126,7 @@ func (f *feed) liveNode(i *Instance) live.Node {
 		node.Suspect = s.calls
 	}
 	if i.warmUp > 0 {
-		now := time.Now()
-		node.WarmUp, node.Born = i.warmUp, f.ages.bornAt(i, now, !f.followed)
+		node.WarmUp = &live.WarmUp{Born: f.ages.bornAt(i, time.Now(), !f.followed), Takes: i.warmUp}
 	}
 	return node
 }

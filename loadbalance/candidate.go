@@ -5,7 +5,6 @@ package loadbalance
 
 import (
 	"math"
-	"time"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
@@ -17,14 +16,13 @@ import (
 type candidate struct {
 	instance kdiscovery.Instance
 	address  string
-	weight   uint64 // configured, in whatever state
-	placed   uint64 // what the policy goes by, in whatever state
-	serving  bool   // gets calls: it serves and its weight is above 0
-	out      bool   // gets none for now, since its node is aside
-	warmth   uint64 // of warm, how far it has warmed up
-	factor   uint64 // what multiplies its share: 1, or its warmth while anybody warms up
-	warmUp   time.Duration
-	born     time.Time
+	weight   uint64       // configured, in whatever state
+	placed   uint64       // what the policy goes by, in whatever state
+	serving  bool         // gets calls: it serves and its weight is above 0
+	out      bool         // gets none for now, since its node is aside
+	warmth   uint64       // of warm, how far it has warmed up
+	factor   uint64       // what multiplies its share: 1, or its warmth while anybody warms up
+	warmUp   *live.WarmUp // nil for almost all
 	node     *node
 }
 
@@ -55,9 +53,9 @@ func (c *candidate) presence() uint64 {
 	return c.factor
 }
 
-func newCandidate(n live.Node, learnt *node) *candidate {
+func newCandidate(n live.Node, learnt *node) candidate {
 	learnt.suspect.Store(n.Suspect)
-	c := &candidate{
+	c := candidate{
 		instance: n.Instance,
 		address:  n.Address,
 		weight:   uint64(n.Weight),
@@ -66,7 +64,6 @@ func newCandidate(n live.Node, learnt *node) *candidate {
 		warmth:   warm,
 		factor:   1,
 		warmUp:   n.WarmUp,
-		born:     n.Born,
 		node:     learnt,
 	}
 	if learnt.service.core.config.unweighted && c.placed > 0 {
@@ -78,7 +75,7 @@ func newCandidate(n live.Node, learnt *node) *candidate {
 // shows reports whether the candidate is what would be made of a live node.
 func (c *candidate) shows(n live.Node) bool {
 	return c.instance == n.Instance && c.address == n.Address && c.weight == uint64(n.Weight) &&
-		c.serving == (n.Serving && n.Weight > 0) && c.warmUp == n.WarmUp && c.born.Equal(n.Born) &&
+		c.serving == (n.Serving && n.Weight > 0) && c.warmUp == n.WarmUp &&
 		c.node.suspect.Load() == n.Suspect
 }
 

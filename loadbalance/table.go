@@ -17,6 +17,7 @@ type table struct {
 	places       map[string]int // of addresses in the list
 	servingCount int
 	aside        int           // how many of these are aside, or due for a trial
+	outs         int           // how many of these are aside and not due
 	allAside     bool          // and may be picked, since there is nobody else
 	step         time.Duration // after which it should be built again; 0 if nobody warms up
 
@@ -46,8 +47,8 @@ func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table
 		t.enter(s, prev)
 	}
 	now := time.Now()
-	t.leaveOut(s, now)
-	t.warmUp(now)
+	t.leaveOut(s, now, prev)
+	t.warmUp(now, prev)
 	t.chooser = s.engine.build(t.list, prev.chooser)
 	return t
 }
@@ -59,6 +60,10 @@ func (t *table) enter(s *service, prev *table) {
 	t.list = make([]*candidate, len(t.nodes))
 	aligned := len(prev.nodes) == len(prev.list)
 	unmoved := len(t.nodes) == len(prev.list)
+	if len(prev.list) == 0 {
+		t.begin(s)
+		return
+	}
 	for i, n := range t.nodes {
 		if aligned && i < len(prev.list) && prev.nodes[i] == n {
 			t.list[i] = prev.list[i]
@@ -74,12 +79,24 @@ func (t *table) enter(s *service, prev *table) {
 	t.list, t.places = placed(t.list)
 }
 
+// begin enters the first list. Its candidates lie in memory in order, as all
+// changes of single ones leave them, so that walks over them are fast.
+func (t *table) begin(s *service) {
+	all := make([]candidate, len(t.nodes))
+	for i, n := range t.nodes {
+		all[i] = newCandidate(n, s.node(n.Address))
+		t.list[i] = &all[i]
+	}
+	t.list, t.places = placed(t.list)
+}
+
 // candidate returns the former one if it says the same.
 func (s *service) candidate(n live.Node, former *candidate) *candidate {
 	if former != nil && former.shows(n) {
 		return former
 	}
-	return newCandidate(n, s.node(n.Address))
+	c := newCandidate(n, s.node(n.Address))
+	return &c
 }
 
 // placed finds the place of each address, and leaves out all but the last
@@ -107,8 +124,13 @@ func (t *table) none() error {
 
 // leaveOut takes those who are aside out of the choice, unless all are. Each node
 // is looked at once, since calls set them aside meanwhile: who serves and is not
-// out must be in the choice. As long as nobody is aside no node need be fetched.
-func (t *table) leaveOut(s *service, now time.Time) {
+// out must be in the choice. As long as nobody is aside, and nobody was in the
+// former table, it looks at the list alone, which lies in memory in order.
+func (t *table) leaveOut(s *service, now time.Time, former *table) {
+	if former.outs == 0 && !s.someAside.Load() && len(t.nodes) == len(t.list) {
+		t.servingCount = serving(t.nodes)
+		return
+	}
 	out := 0
 	for i, c := range t.list {
 		look := s.someAside.Load()
@@ -123,11 +145,22 @@ func (t *table) leaveOut(s *service, now time.Time) {
 			out++
 		}
 	}
+	t.outs = out
 	if t.allAside = out > 0 && out == t.servingCount; t.allAside {
 		for i, c := range t.list {
 			t.list[i] = c.withOut(false)
 		}
 	}
+}
+
+func serving(nodes []live.Node) int {
+	n := 0
+	for i := range nodes {
+		if nodes[i].Serving && nodes[i].Weight > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // lists reports whether the table was built from these nodes.

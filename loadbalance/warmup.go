@@ -3,7 +3,12 @@
 
 package loadbalance
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/fairway-rpc/fairway/internal/live"
+)
 
 // An instance that warms up has a share of its weight that grows linearly with
 // its age, in steps. While anybody warms up, all weights are multiplied by the
@@ -21,11 +26,14 @@ const (
 
 // warmthAt is how warm the candidate is, up to warm.
 func (c *candidate) warmthAt(now time.Time) uint64 {
-	age := now.Sub(c.born)
-	if c.warmUp <= 0 || age >= c.warmUp {
+	if c.warmUp == nil {
 		return warm
 	}
-	return max(coldest, uint64(warm*max(age, 0)/c.warmUp))
+	age := now.Sub(c.warmUp.Born)
+	if age >= c.warmUp.Takes {
+		return warm
+	}
+	return max(coldest, uint64(warm*max(age, 0)/c.warmUp.Takes))
 }
 
 // withWarmth is the candidate with another warmth, and factor of its share.
@@ -39,10 +47,14 @@ func (c *candidate) withWarmth(warmth, factor uint64) *candidate {
 }
 
 // warmUp sets how warm each candidate is now, and when that should be done again.
-func (t *table) warmUp(now time.Time) {
+// Former is the table before.
+func (t *table) warmUp(now time.Time, former *table) {
+	if former.step == 0 && !slices.ContainsFunc(t.nodes, func(n live.Node) bool { return n.WarmUp != nil }) {
+		return // as almost always; the nodes lie in memory in order
+	}
 	for _, c := range t.list {
 		if c.serving && c.warmthAt(now) < warm {
-			step := min(max(c.warmUp/100, shortestStep), longestStep)
+			step := min(max(c.warmUp.Takes/100, shortestStep), longestStep)
 			if t.step == 0 || step < t.step {
 				t.step = step
 			}

@@ -17,7 +17,7 @@ import (
 func warmingSet(born time.Time, warmUp time.Duration, weights ...int) *live.Set {
 	set := liveSet(1, weights...)
 	last := &set.Nodes[len(set.Nodes)-1]
-	last.Born, last.WarmUp = born, warmUp
+	last.WarmUp = &live.WarmUp{Born: born, Takes: warmUp}
 	return set
 }
 
@@ -51,7 +51,7 @@ func TestShareGrowsWhileWarmingUp(t *testing.T) {
 func sleptIn(t *testing.T, view *live.View) time.Duration {
 	t.Helper()
 	nodes := view.Load().Nodes
-	return time.Since(nodes[len(nodes)-1].Born)
+	return time.Since(nodes[len(nodes)-1].WarmUp.Born)
 }
 
 // TestKeysStayWhileWarmingUp, unless growing into them is wanted: then keys only

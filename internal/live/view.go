@@ -21,14 +21,20 @@ type Node struct {
 	Weight int
 	// Serving is false for an instance that must get no new calls.
 	Serving bool
-	// WarmUp is the time over which the instance's share of the calls should grow
-	// from nothing to what its weight is, and Born when that began, on the
-	// monotonic clock. It is 0 for who is to have its share at once.
-	WarmUp time.Duration
-	Born   time.Time
+	// WarmUp is nil for an instance that is to have its share of the calls at once,
+	// as almost all are.
+	WarmUp *WarmUp
 	// Suspect is told how calls went, where whoever publishes the list wants to
 	// know. It is nil for ordinary instances.
 	Suspect *Suspect
+}
+
+// WarmUp is the time over which an instance's share of the calls should grow from
+// nothing to what its weight is, and when that began, on the monotonic clock. It
+// is immutable.
+type WarmUp struct {
+	Born  time.Time
+	Takes time.Duration
 }
 
 // Set is one immutable list of a service's instances and where it comes from.
