@@ -100,8 +100,8 @@ func (f *feed) liveSet(s *Snapshot) *live.Set {
 // liveNodes goes by what was published before where an instance is still the
 // same: most changes are of one in many. With suspects it looks at each, since
 // these come and go without a change of the instance.
-func (f *feed) liveNodes(s *Snapshot) []live.Node {
-	nodes := make([]live.Node, len(s.Instances))
+func (f *feed) liveNodes(s *Snapshot) []*live.Node {
+	nodes := make([]*live.Node, len(s.Instances))
 	var before []*Instance
 	if p := f.published.Load(); p != nil && p.snapshot.Suspects == 0 && s.Suspects == 0 {
 		before = p.snapshot.Instances
@@ -115,8 +115,8 @@ func (f *feed) liveNodes(s *Snapshot) []live.Node {
 	return nodes
 }
 
-func (f *feed) liveNode(i *Instance) live.Node {
-	node := live.Node{
+func (f *feed) liveNode(i *Instance) *live.Node {
+	node := &live.Node{
 		Instance: i,
 		Address:  i.addr.String(),
 		Weight:   i.BaseWeight(),

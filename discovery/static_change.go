@@ -32,7 +32,7 @@ func (s *Static) Add(address string, weight int) error {
 	if err != nil {
 		return fault.Invalid("Add", "%w", err)
 	}
-	return s.change(func() ([]live.Node, error) {
+	return s.change(func() ([]*live.Node, error) {
 		if _, listed := s.listed[node.Address]; listed {
 			return nil, fault.Invalid("Add", "%w: %q is listed; change it with SetWeight", ErrDuplicateAddress, node.Address)
 		}
@@ -44,7 +44,7 @@ func (s *Static) Add(address string, weight int) error {
 
 // Remove takes an instance off the list. Errors are those of [Static.SetWeight].
 func (s *Static) Remove(address string) error {
-	return s.change(func() ([]live.Node, error) {
+	return s.change(func() ([]*live.Node, error) {
 		at, err := s.find("Remove", address)
 		if err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (s *Static) SetWeight(address string, weight int) error {
 	if err != nil {
 		return fault.Invalid("SetWeight", "%w", err)
 	}
-	return s.change(func() ([]live.Node, error) {
+	return s.change(func() ([]*live.Node, error) {
 		at, err := s.find("SetWeight", address)
 		if err != nil {
 			return nil, err
@@ -86,7 +86,7 @@ func (s *Static) List() []StaticInstance {
 
 // change publishes what to makes of the list. It waits for balancers without the
 // mutex, so that Resolve does not.
-func (s *Static) change(to func() ([]live.Node, error)) error {
+func (s *Static) change(to func() ([]*live.Node, error)) error {
 	if err := s.publish(to); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Static) change(to func() ([]live.Node, error)) error {
 	return nil
 }
 
-func (s *Static) publish(to func() ([]live.Node, error)) error {
+func (s *Static) publish(to func() ([]*live.Node, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -116,5 +116,5 @@ func (s *Static) find(method, address string) (int, error) {
 	if _, listed := s.listed[address]; !listed {
 		return 0, fault.Invalid(method, "%w: %q is not listed", ErrUnknownAddress, address)
 	}
-	return slices.IndexFunc(s.nodes, func(n live.Node) bool { return n.Address == address }), nil
+	return slices.IndexFunc(s.nodes, func(n *live.Node) bool { return n.Address == address }), nil
 }

@@ -18,15 +18,15 @@ type StaticInstance struct {
 }
 
 // staticNode checks what a caller says of an instance.
-func staticNode(address string, weight int) (live.Node, error) {
+func staticNode(address string, weight int) (*live.Node, error) {
 	network, address := splitNetwork(address)
 	if err := checkAddress(network, address); err != nil {
-		return live.Node{}, err
+		return nil, err
 	}
 	if err := checkWeight(int64(weight)); err != nil {
-		return live.Node{}, err
+		return nil, err
 	}
-	return live.Node{
+	return &live.Node{
 		Instance: &Instance{addr: utils.NewNetAddr(network, address), state: StateServing, weight: weight},
 		Address:  address,
 		Weight:   weight,

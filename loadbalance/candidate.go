@@ -53,7 +53,7 @@ func (c *candidate) presence() uint64 {
 	return c.factor
 }
 
-func newCandidate(n live.Node, learnt *node) candidate {
+func newCandidate(n *live.Node, learnt *node) candidate {
 	learnt.suspect.Store(n.Suspect)
 	c := candidate{
 		instance: n.Instance,
@@ -72,13 +72,6 @@ func newCandidate(n live.Node, learnt *node) candidate {
 	return c
 }
 
-// shows reports whether the candidate is what would be made of a live node.
-func (c *candidate) shows(n live.Node) bool {
-	return c.instance == n.Instance && c.address == n.Address && c.weight == uint64(n.Weight) &&
-		c.serving == (n.Serving && n.Weight > 0) && c.warmUp == n.WarmUp &&
-		c.node.suspect.Load() == n.Suspect
-}
-
 // withOut is the candidate with its node aside or not.
 func (c *candidate) withOut(out bool) *candidate {
 	if c.out == out {
@@ -91,13 +84,13 @@ func (c *candidate) withOut(out bool) *candidate {
 
 // nodesOf makes live nodes of a plain result. Kitex takes a weight that is not
 // positive as none.
-func nodesOf(instances []kdiscovery.Instance) []live.Node {
-	nodes := make([]live.Node, 0, len(instances))
+func nodesOf(instances []kdiscovery.Instance) []*live.Node {
+	nodes := make([]*live.Node, 0, len(instances))
 	for _, instance := range instances {
 		if instance == nil || instance.Address() == nil {
 			continue
 		}
-		nodes = append(nodes, live.Node{
+		nodes = append(nodes, &live.Node{
 			Instance: instance,
 			Address:  instance.Address().String(),
 			Weight:   min(max(instance.Weight(), 0), math.MaxInt32),

@@ -15,7 +15,7 @@ import (
 // choose picks an instance. For policies that count, it is counted. What is
 // passed fits into registers, which halves the time that a pick takes.
 func (s *service) choose(ctx context.Context, request any, info rpcinfo.RPCInfo, attempt *pick.Attempt, t *table) (*candidate, *skips, error) {
-	if t.servingCount == 0 {
+	if t.tally.serving == 0 {
 		return nil, nil, t.none()
 	}
 	var hash uint64

@@ -77,7 +77,7 @@ func (p *servicePicker) nextObserved(ctx context.Context, request any, info rpci
 	seen := &pick.Pick{
 		Policy:     p.service.core.policy.name,
 		Start:      start,
-		Candidates: t.servingCount,
+		Candidates: t.tally.serving,
 		Aside:      t.aside,
 		Err:        err,
 		Retry:      pick.RetryOf(ctx),

@@ -22,7 +22,7 @@ type Selector[T any] struct {
 	service *service
 
 	mu    sync.Mutex // of changes
-	nodes []live.Node
+	nodes []*live.Node
 }
 
 // NewSelector makes a selector without items, of a policy that is among
@@ -132,11 +132,11 @@ func (d Done) End() {
 
 // at is the place of an ID. Callers hold mu.
 func (s *Selector[T]) at(id string) int {
-	return slices.IndexFunc(s.nodes, func(n live.Node) bool { return n.Address == id })
+	return slices.IndexFunc(s.nodes, func(n *live.Node) bool { return n.Address == id })
 }
 
 // show has selections made from the nodes. Callers hold mu.
-func (s *Selector[T]) show(nodes []live.Node) {
+func (s *Selector[T]) show(nodes []*live.Node) {
 	s.nodes = nodes
 	s.service.show(nodes)
 }

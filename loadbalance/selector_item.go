@@ -35,11 +35,11 @@ type itemAddress string
 func (a itemAddress) Network() string { return "item" }
 func (a itemAddress) String() string  { return string(a) }
 
-func nodeOf[T any](item *selectable[T]) live.Node {
-	return live.Node{Instance: item, Address: item.id, Weight: item.weight, Serving: true}
+func nodeOf[T any](item *selectable[T]) *live.Node {
+	return &live.Node{Instance: item, Address: item.id, Weight: item.weight, Serving: true}
 }
 
-func itemOf[T any](n live.Node) *selectable[T] { return n.Instance.(*selectable[T]) }
+func itemOf[T any](n *live.Node) *selectable[T] { return n.Instance.(*selectable[T]) }
 
 func checkWeight(where string, weight int) error {
 	if weight < 0 || weight > math.MaxInt32 {

@@ -191,7 +191,7 @@ func (s *service) refresh() {
 
 // latest is the list of the view, or as long as there is none that of the
 // present table.
-func (s *service) latest(prev *table) ([]live.Node, *live.Set) {
+func (s *service) latest(prev *table) ([]*live.Node, *live.Set) {
 	if s.view != nil {
 		if set := s.view.Load(); set != nil {
 			return set.Nodes, set

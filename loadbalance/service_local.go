@@ -19,7 +19,7 @@ func newLocalService(c *core) *service {
 // local marks the lists of selectors, whose instances can be compared.
 var local = &live.Set{}
 
-func (s *service) show(nodes []live.Node) {
+func (s *service) show(nodes []*live.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.swap(s.newTable(nodes, local, s.table.Load()))
@@ -28,7 +28,7 @@ func (s *service) show(nodes []live.Node) {
 // selectBy picks without Kitex and counts.
 func (s *service) selectBy(key string) (*candidate, error) {
 	t := s.table.Load()
-	if t.servingCount == 0 {
+	if t.tally.serving == 0 {
 		return nil, t.none()
 	}
 	var hash uint64

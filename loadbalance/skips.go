@@ -62,7 +62,7 @@ func (t *table) skipsOf(info rpcinfo.RPCInfo, attempt *pick.Attempt) *skips {
 		}
 	}
 	s.add(t.at(prev))
-	if len(s.nodes) == 0 || len(s.nodes) >= t.servingCount {
+	if len(s.nodes) == 0 || len(s.nodes) >= t.tally.serving {
 		return nil
 	}
 	return s

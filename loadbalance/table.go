@@ -12,17 +12,17 @@ import (
 
 // table is one immutable list of a service, ready to pick from.
 type table struct {
-	chooser      chooser
-	list         []*candidate
-	places       map[string]int // of addresses in the list
-	servingCount int
-	aside        int           // how many of these are aside, or due for a trial
-	outs         int           // how many of these are aside and not due
-	allAside     bool          // and may be picked, since there is nobody else
-	step         time.Duration // after which it should be built again; 0 if nobody warms up
+	chooser  chooser
+	list     []*candidate
+	places   map[string]int // of addresses in the list
+	tally    tally
+	aside    int           // how many of these are aside, or due for a trial
+	outs     int           // how many of these are aside and not due
+	allAside bool          // and may be picked, since there is nobody else
+	step     time.Duration // after which it should be built again; 0 if nobody warms up
 
-	nodes []live.Node // what the table was built from
-	set   *live.Set   // nil for a plain result
+	nodes []*live.Node // what the table was built from
+	set   *live.Set    // nil for a plain result
 }
 
 // at finds the candidate of an address, nil if there is none.
@@ -34,18 +34,13 @@ func (t *table) at(address string) *candidate {
 }
 
 // newTable builds a table after prev, which is nil at first. Of prev it uses
-// again what still holds, since most changes are of one instance in many. Not so
-// for a plain result: its instances may be of a type that == panics for.
-func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table {
+// again what still holds, since most changes are of one instance in many.
+func (s *service) newTable(nodes []*live.Node, set *live.Set, prev *table) *table {
 	t := &table{nodes: nodes, set: set}
 	if prev == nil {
 		prev = &table{}
 	}
-	if set == nil {
-		t.enter(s, &table{})
-	} else {
-		t.enter(s, prev)
-	}
+	t.enter(s, prev)
 	now := time.Now()
 	t.leaveOut(s, now, prev)
 	t.warmUp(now, prev)
@@ -54,49 +49,70 @@ func (s *service) newTable(nodes []live.Node, set *live.Set, prev *table) *table
 }
 
 // enter lists a candidate for each address. Of two instances with one address
-// the later counts. Where nothing has changed it looks at the lists alone, which
-// lie in memory in order.
+// the later counts.
 func (t *table) enter(s *service, prev *table) {
-	t.list = make([]*candidate, len(t.nodes))
-	aligned := len(prev.nodes) == len(prev.list)
-	unmoved := len(t.nodes) == len(prev.list)
-	if len(prev.list) == 0 {
+	if len(prev.list) == 0 || len(prev.list) != len(prev.nodes) {
 		t.begin(s)
 		return
 	}
+	t.list = make([]*candidate, len(t.nodes))
+	unmoved := len(t.nodes) == len(prev.nodes)
+	t.tally = prev.tally
 	for i, n := range t.nodes {
-		if aligned && i < len(prev.list) && prev.nodes[i] == n {
+		if i < len(prev.nodes) && prev.nodes[i] == n { // one object: nothing has changed
 			t.list[i] = prev.list[i]
 			continue
 		}
-		unmoved = unmoved && prev.list[i].address == n.Address
-		t.list[i] = s.candidate(n, prev.at(n.Address))
+		unmoved = unmoved && prev.nodes[i].Address == n.Address
+		c := newCandidate(n, s.node(n.Address))
+		t.list[i] = &c
+		if unmoved {
+			t.tally.count(prev.list[i], -1)
+			t.tally.count(&c, 1)
+		}
 	}
 	if unmoved {
 		t.places = prev.places
 		return
 	}
-	t.list, t.places = placed(t.list)
+	t.place()
 }
 
 // begin enters the first list. Its candidates lie in memory in order, as all
 // changes of single ones leave them, so that walks over them are fast.
 func (t *table) begin(s *service) {
+	t.list = make([]*candidate, len(t.nodes))
 	all := make([]candidate, len(t.nodes))
 	for i, n := range t.nodes {
 		all[i] = newCandidate(n, s.node(n.Address))
 		t.list[i] = &all[i]
 	}
-	t.list, t.places = placed(t.list)
+	t.place()
 }
 
-// candidate returns the former one if it says the same.
-func (s *service) candidate(n live.Node, former *candidate) *candidate {
-	if former != nil && former.shows(n) {
-		return former
+// tally counts candidates.
+type tally struct {
+	serving int
+	warming int // that serve and want to warm up, or wanted to
+}
+
+func (y *tally) count(c *candidate, n int) {
+	if c.serving {
+		y.serving += n
+		if c.warmUp != nil {
+			y.warming += n
+		}
 	}
-	c := newCandidate(n, s.node(n.Address))
-	return &c
+}
+
+// place finds the place of each address, leaves out all but the last candidate of
+// an address, and counts.
+func (t *table) place() {
+	t.list, t.places = placed(t.list)
+	t.tally = tally{}
+	for _, c := range t.list {
+		t.tally.count(c, 1)
+	}
 }
 
 // placed finds the place of each address, and leaves out all but the last
@@ -125,10 +141,9 @@ func (t *table) none() error {
 // leaveOut takes those who are aside out of the choice, unless all are. Each node
 // is looked at once, since calls set them aside meanwhile: who serves and is not
 // out must be in the choice. As long as nobody is aside, and nobody was in the
-// former table, it looks at the list alone, which lies in memory in order.
+// former table, there is nothing to do.
 func (t *table) leaveOut(s *service, now time.Time, former *table) {
-	if former.outs == 0 && !s.someAside.Load() && len(t.nodes) == len(t.list) {
-		t.servingCount = serving(t.nodes)
+	if former.outs == 0 && !s.someAside.Load() {
 		return
 	}
 	out := 0
@@ -137,7 +152,6 @@ func (t *table) leaveOut(s *service, now time.Time, former *table) {
 		if t.list[i] = c.withOut(look && c.node.isOut(now)); !c.serving {
 			continue
 		}
-		t.servingCount++
 		if look && c.node.aside.Load() != nil {
 			t.aside++
 		}
@@ -146,25 +160,15 @@ func (t *table) leaveOut(s *service, now time.Time, former *table) {
 		}
 	}
 	t.outs = out
-	if t.allAside = out > 0 && out == t.servingCount; t.allAside {
+	if t.allAside = out > 0 && out == t.tally.serving; t.allAside {
 		for i, c := range t.list {
 			t.list[i] = c.withOut(false)
 		}
 	}
 }
 
-func serving(nodes []live.Node) int {
-	n := 0
-	for i := range nodes {
-		if nodes[i].Serving && nodes[i].Weight > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // lists reports whether the table was built from these nodes.
-func (t *table) lists(nodes []live.Node, set *live.Set) bool {
+func (t *table) lists(nodes []*live.Node, set *live.Set) bool {
 	if len(t.nodes) != len(nodes) || (t.set == nil) != (set == nil) {
 		return false
 	}

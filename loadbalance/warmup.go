@@ -3,12 +3,7 @@
 
 package loadbalance
 
-import (
-	"slices"
-	"time"
-
-	"github.com/fairway-rpc/fairway/internal/live"
-)
+import "time"
 
 // An instance that warms up has a share of its weight that grows linearly with
 // its age, in steps. While anybody warms up, all weights are multiplied by the
@@ -49,8 +44,8 @@ func (c *candidate) withWarmth(warmth, factor uint64) *candidate {
 // warmUp sets how warm each candidate is now, and when that should be done again.
 // Former is the table before.
 func (t *table) warmUp(now time.Time, former *table) {
-	if former.step == 0 && !slices.ContainsFunc(t.nodes, func(n live.Node) bool { return n.WarmUp != nil }) {
-		return // as almost always; the nodes lie in memory in order
+	if former.step == 0 && t.tally.warming == 0 {
+		return // as almost always
 	}
 	for _, c := range t.list {
 		if c.serving && c.warmthAt(now) < warm {

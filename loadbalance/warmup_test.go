@@ -16,7 +16,7 @@ import (
 // warmingSet is a live list in which the last instance warms up.
 func warmingSet(born time.Time, warmUp time.Duration, weights ...int) *live.Set {
 	set := liveSet(1, weights...)
-	last := &set.Nodes[len(set.Nodes)-1]
+	last := set.Nodes[len(set.Nodes)-1]
 	last.WarmUp = &live.WarmUp{Born: born, Takes: warmUp}
 	return set
 }

@@ -171,7 +171,7 @@ func suspects(t *testing.T, address string, drop func()) kdiscovery.Resolver {
 	t.Helper()
 	res := hosts(address)
 	view := &live.View{}
-	view.Publish(&live.Set{Suspects: 1, Nodes: []live.Node{{
+	view.Publish(&live.Set{Suspects: 1, Nodes: []*live.Node{{
 		Instance: kdiscovery.NewInstance("tcp", address, 10, nil), Address: address, Weight: 10, Serving: true, Suspect: live.NewSuspect(drop),
 	}}})
 	key := live.Key(res.Name(), "hosts")

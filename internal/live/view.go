@@ -11,7 +11,9 @@ import (
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 )
 
-// Node is one instance of a service as a balancer needs it.
+// Node is one instance of a service as a balancer needs it. It is immutable, and
+// shared by the sets that say the same about the instance: of two sets most nodes
+// are the same objects.
 type Node struct {
 	Instance kdiscovery.Instance
 	// Address is Instance.Address().String(), kept so that nobody formats it twice.
@@ -39,7 +41,7 @@ type WarmUp struct {
 
 // Set is one immutable list of a service's instances and where it comes from.
 type Set struct {
-	Nodes    []Node
+	Nodes    []*Node
 	Revision int64
 	Stale    bool
 	Source   string
