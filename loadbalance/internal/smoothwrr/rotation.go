@@ -33,10 +33,11 @@ func newRotation(weights []uint64, total uint64) rotation {
 		first: make([]uint32, 1<<width+1),
 		shift: uint(64 - width),
 	}
+	circle := newFractions(total)
 	sum, sector := uint64(0), uint64(0)
 	for i, w := range weights[:len(weights)-1] {
 		sum += w
-		end, _ := bits.Div64(sum, 0, total)
+		end := circle.of(sum)
 		r.ends[i] = end
 		for ; sector <= (end-1)>>r.shift; sector++ {
 			r.first[sector] = uint32(i)
@@ -48,6 +49,29 @@ func newRotation(weights []uint64, total uint64) rotation {
 		r.first[sector] = uint32(last)
 	}
 	return r
+}
+
+// fractions finds parts of a total in 2^64ths by multiplication, since to divide
+// for each item would take most of the time. They are short by less than 2^-62 of
+// the whole, where the shortest arc is 2^-55 of it.
+type fractions struct {
+	inverse uint64
+	shift   uint
+}
+
+func newFractions(total uint64) fractions {
+	shift := uint(bits.Len64(total) - 1)
+	if total == 1<<shift {
+		return fractions{inverse: math.MaxUint64, shift: shift} // as good as 2^64
+	}
+	inverse, _ := bits.Div64(1<<shift, 0, total)
+	return fractions{inverse: inverse, shift: shift}
+}
+
+// of is the part of a sum below the total.
+func (f fractions) of(sum uint64) uint64 {
+	high, low := bits.Mul64(sum, f.inverse)
+	return high<<(64-f.shift) | low>>f.shift
 }
 
 // owner returns who gets a turn. A sector that many arcs end in is hit as seldom

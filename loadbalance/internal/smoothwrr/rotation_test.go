@@ -5,6 +5,7 @@ package smoothwrr
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -116,6 +117,17 @@ func TestOwnerHasTheArc(t *testing.T) {
 			if slack := 1e-6 * float64(sum(weights)); at < from-slack || at > from+float64(weights[owner])+slack {
 				t.Fatalf("weights %v: %d has turn %d at %.2f, its arc is %.0f long from %.0f", weights, owner, turn, at, float64(weights[owner]), from)
 			}
+		}
+	})
+}
+
+func TestFractions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		total := rapid.OneOf(rapid.Uint64Range(2, 1<<56), rapid.Map(rapid.Uint64Range(1, 56), func(n uint64) uint64 { return 1 << n })).Draw(t, "total")
+		sum := rapid.Uint64Range(1, total-1).Draw(t, "sum")
+		want, _ := bits.Div64(sum, 0, total)
+		if got := newFractions(total).of(sum); got > want || want-got > 4 {
+			t.Fatalf("%d of %d is %#x, want %#x", sum, total, got, want)
 		}
 	})
 }
