@@ -29,6 +29,10 @@ race: ## Test both modules with the race detector.
 bench: ## Run the benchmarks; BENCH=Pick COUNT=10 for some of them, with repetitions for benchstat.
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
+.PHONY: bench-compare
+bench-compare: ## Print what a pick takes as a part of what Kitex's own balancers take.
+	.ci/bench-compare
+
 .PHONY: lint
 lint: ## Vet and lint both modules, for this system.
 	.ci/run headers vet lint

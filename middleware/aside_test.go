@@ -99,8 +99,11 @@ func (c *callers) of(address string) int64 {
 // the registry is down.
 func TestKilledProviderThatTheListKeeps(t *testing.T) {
 	long := client.WithLongConnection(connpool.IdleConfig{MaxIdlePerAddress: 32, MaxIdleGlobal: 100, MaxIdleTimeout: time.Minute})
-	for _, policy := range loadbalance.Policies() {
+	for n, policy := range loadbalance.Policies() {
 		for _, suite := range []bool{true, false} {
+			if policy != loadbalance.SmoothWRR && suite == (n%2 == 0) {
+				continue // each policy in one of the ways, for it takes its time
+			}
 			t.Run(fmt.Sprintf("%s/suite=%v", policy, suite), func(t *testing.T) {
 				t.Parallel()
 				dead, other, third := echotest.Start(t), echotest.Start(t), echotest.Start(t)
