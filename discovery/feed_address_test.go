@@ -50,7 +50,6 @@ func TestSuspectIsReleasedByAnyKeyOfItsAddress(t *testing.T) {
 	}
 }
 
-// TestResponsesThatCameTogetherArePublishedOnce.
 func TestResponsesThatCameTogetherArePublishedOnce(t *testing.T) {
 	t.Parallel()
 	f := handFed(t, map[string]string{ownKey: value("a:1", 1)})

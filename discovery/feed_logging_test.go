@@ -55,14 +55,12 @@ func TestLogMayAskTheResolver(t *testing.T) {
 	if err != nil || len(res.Instances) != 1 {
 		t.Fatalf("resolved %v, %v; want the disk copy's instance", res.Instances, err)
 	}
-	for deadline := time.After(10 * time.Second); ; {
+	waitFor(t, "the unreadable suspect is logged", func() bool {
 		select {
 		case line := <-handler.lines:
-			if strings.Contains(line, "record skipped") {
-				return
-			}
-		case <-deadline:
-			t.Fatal("the unreadable suspect was not logged")
+			return strings.Contains(line, "record skipped")
+		default:
+			return false
 		}
-	}
+	})
 }

@@ -35,7 +35,7 @@ type Static struct {
 	view *live.View // one for all services
 
 	mu       sync.Mutex
-	nodes    []*live.Node         // those published are never written to again
+	nodes    []*live.Node        // those published are never written to again
 	listed   map[string]struct{} // their addresses
 	known    bool                // there was an instance once
 	revision int64               // counts the changes

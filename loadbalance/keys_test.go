@@ -68,8 +68,8 @@ func TestCallsWithoutAKey(t *testing.T) {
 			}
 		}
 		ctx := withKey(t.Context(), "k")
-		if call(ctx, b, res) != call(ctx, b, res) {
-			t.Errorf("%s: a key has two instances", policy)
+		if first, second := call(ctx, b, res), call(ctx, b, res); first != second {
+			t.Errorf("%s: a key has the instances %s and %s", policy, first, second)
 		}
 	}
 }

@@ -96,9 +96,9 @@ func (s ServiceState) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s by %s\n", s.Key, s.Policy)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ADDRESS\tWEIGHT\tEFFECTIVE\tSHARE\tIN FLIGHT\tSTATE")
+	_, _ = fmt.Fprintln(w, "ADDRESS\tWEIGHT\tEFFECTIVE\tSHARE\tIN FLIGHT\tSTATE")
 	for _, i := range s.Instances {
-		fmt.Fprintf(w, "%s\t%d\t%.4g\t%.1f %%\t%d\t%s\n", i.Address, i.Weight, i.Effective, 100*i.Share, i.InFlight, i.words())
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%.4g\t%.1f %%\t%d\t%s\n", i.Address, i.Weight, i.Effective, 100*i.Share, i.InFlight, i.words())
 	}
 	_ = w.Flush() // into a Builder, which never fails
 	return b.String()

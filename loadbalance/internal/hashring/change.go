@@ -110,13 +110,13 @@ func (d *change) compare(before, after []place, limit int) bool {
 }
 
 // add appends the points of an item from one number to before another.
-func (h *pointHasher) add(list []point, p place, from, to uint32) []point {
+func (p *pointHasher) add(list []point, of place, from, to uint32) []point {
 	if from >= to {
 		return list
 	}
-	h.reset(p.address)
+	p.reset(of.address)
 	for n := from; n < to; n++ {
-		list = append(list, point{hash: h.point(n), owner: p.slot})
+		list = append(list, point{hash: p.point(n), owner: of.slot})
 	}
 	return list
 }
@@ -158,7 +158,7 @@ func (c *circle) within(a uint64, points []point) int {
 
 // merged is the arc without the points that are removed and with those that are
 // added.
-func (a arc) merged(removed, added []point, ranks []uint32) arc {
+func (a *arc) merged(removed, added []point, ranks []uint32) arc {
 	n := len(a.hashes) - len(removed) + len(added)
 	m := arc{hashes: make([]uint64, 0, n), owners: make([]uint32, 0, n)}
 	for i, hash := range a.hashes {

@@ -55,7 +55,7 @@ func New[T any](items []Item[T], virtualNodes int, prev *Ring[T]) *Ring[T] {
 	}
 	items = byAddress(items)
 	r := &Ring[T]{places: placesOf(items, uint64(virtualNodes))}
-	slots := 0
+	var slots int
 	if prev == nil {
 		r.circle, slots = newCircle(r.places)
 	} else {
