@@ -27,11 +27,10 @@ type entry struct {
 
 func (e *entry) readable() bool { return e.instance != nil || e.rule != nil }
 
-// is reports whether the entry is what etcd says of the key. A small store that
-// was wiped and filled again in the same order has each key at its old revision,
-// but under another lease.
+// is reports whether the entry is what etcd says of the key, but for its lease,
+// which etcd 3.7 leaves out where only keys are asked for.
 func (e *entry) is(kv *mvccpb.KeyValue) bool {
-	return e.key == string(kv.Key) && e.modified == kv.ModRevision && e.lease == kv.Lease
+	return e.key == string(kv.Key) && e.modified == kv.ModRevision
 }
 
 // entries are the keys of a span in etcd's order.
@@ -157,10 +156,20 @@ func (e *entries) unreadable() int {
 	return n
 }
 
-// has reports whether the key is there as etcd says.
+// has reports whether the key is there as etcd says, lease included.
 func (e *entries) has(kv *mvccpb.KeyValue) bool {
 	at, found := e.find(string(kv.Key))
-	return found && (*e)[at].is(kv)
+	return found && (*e)[at].is(kv) && (*e)[at].lease == kv.Lease
+}
+
+// leased returns an entry that has a lease, false if none has.
+func (e *entries) leased() (entry, bool) {
+	for i := range *e {
+		if (*e)[i].lease != 0 {
+			return (*e)[i], true
+		}
+	}
+	return entry{}, false
 }
 
 // newest is the revision of the key that was written last.

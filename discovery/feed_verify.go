@@ -145,7 +145,7 @@ func (s *span) verify(ctx context.Context, cli *clientv3.Client, whole bool) err
 	return nil
 }
 
-// verifyKeys compares all keys, their revisions and their leases.
+// verifyKeys compares all keys and their revisions, and a lease.
 func (s *span) verifyKeys(ctx context.Context, cli *clientv3.Client) (at position, same bool, err error) {
 	next := 0
 	same = true
@@ -153,12 +153,30 @@ func (s *span) verifyKeys(ctx context.Context, cli *clientv3.Client) (at positio
 		same = same && next < len(s.entries) && s.entries[next].is(kv)
 		next++
 	}, clientv3.WithKeysOnly())
-	return at, same && next == len(s.entries), err
+	if same = same && next == len(s.entries); err == nil && same {
+		same, err = s.verifyLease(ctx, cli)
+	}
+	return at, same, err
+}
+
+// verifyLease compares the lease of one key: a small store that was wiped and
+// filled again in the same order has each key at its old revision, but all of them
+// under other leases.
+func (s *span) verifyLease(ctx context.Context, cli *clientv3.Client) (same bool, err error) {
+	e, ok := s.entries.leased()
+	if !ok {
+		return true, nil
+	}
+	resp, err := get(ctx, cli, e.key, clientv3.WithRev(s.pos.revision))
+	if err != nil {
+		return false, err
+	}
+	return len(resp.Kvs) == 1 && resp.Kvs[0].ModRevision == e.modified && resp.Kvs[0].Lease == e.lease, nil
 }
 
 // verifySummary compares the number of keys and the one that was written last.
 func (s *span) verifySummary(ctx context.Context, cli *clientv3.Client) (at position, same bool, err error) {
-	resp, err := get(ctx, cli, s.prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithRev(s.pos.revision),
+	resp, err := get(ctx, cli, s.prefix, clientv3.WithPrefix(), clientv3.WithRev(s.pos.revision),
 		clientv3.WithLimit(1), clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortDescend))
 	if err != nil {
 		return position{}, false, err

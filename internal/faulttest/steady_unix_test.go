@@ -38,7 +38,7 @@ func (g *gaugeProcess) balance() error {
 	if _, err := res.Resolve(context.Background(), service); err != nil {
 		return err
 	}
-	_ = g.resolver.Close() // one consumer is measured
+	_, _ = g.resolver.Close(), g.registry.Close() // one consumer is measured
 	g.resolver = res
 	lb, err := loadbalance.New(loadbalance.SmoothWRR)
 	if err != nil {
