@@ -103,12 +103,12 @@ func (r *readings) note(ctx context.Context, method string, req, reply any, conn
 ) error {
 	if read, ok := req.(*etcdserverpb.RangeRequest); ok && string(read.GetKey()) >= "fairway/echo/" {
 		switch {
-		case !read.GetKeysOnly():
-			r.pages.Add(1)
 		case read.GetLimit() == 1:
 			r.summaries.Add(1)
-		default:
+		case read.GetKeysOnly():
 			r.keyPages.Add(1)
+		case read.GetLimit() > 0: // or the one key whose lease is compared
+			r.pages.Add(1)
 		}
 	}
 	return invoke(ctx, method, req, reply, conn, opts...)
