@@ -203,7 +203,7 @@ func TestBadArguments(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-policy", "nope"}, "weighted-random, smooth-wrr, consistent-hash, least-active"},
+		{[]string{"-policy", "nope"}, strings.Join(loadbalance.Policies(), ", ")},
 		{[]string{"-qps", "0"}, "-qps 0"},
 		{[]string{"-callers", "0"}, "-callers 0"},
 		{[]string{"-for", "-1s"}, "-for -1s"},
