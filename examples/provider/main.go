@@ -46,6 +46,7 @@ func main() {
 // run serves until SIGINT or SIGTERM. Kitex then deregisters, which takes the
 // drain delay, waits for calls under way and closes the listener.
 func run(cfg config) error {
+	exit := exitInOrder()
 	address, err := net.ResolveTCPAddr("tcp", cfg.listen)
 	if err != nil {
 		return fmt.Errorf("-listen: %w", err)
@@ -65,6 +66,7 @@ func run(cfg config) error {
 	}
 	defer func() { _ = registry.Close() }()
 	serving := []server.Option{
+		exit,
 		server.WithServiceAddr(address),
 		server.WithSuite(middleware.NewServerSuite(registry, cfg.service, middleware.WithWeight(cfg.weight))),
 	}
