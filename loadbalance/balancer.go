@@ -111,7 +111,7 @@ func (b *Balancer) picker(res kdiscovery.Result) *servicePicker {
 	p := &servicePicker{service: s, key: s.key, live: s.view != nil, observed: b.observed, observer: b.observer}
 	b.forgetGone()
 	b.pickers.Store(s.key, p)
-	if last := b.last.Load(); last == nil || last.service.gone.Load() {
+	if last := b.last.Load(); last == nil || last.service.life.is(gone) {
 		b.last.Store(p)
 	}
 	return p
@@ -120,7 +120,7 @@ func (b *Balancer) picker(res kdiscovery.Result) *servicePicker {
 // forgetGone drops the pickers of services that have ended.
 func (b *Balancer) forgetGone() {
 	b.pickers.Range(func(key, p any) bool {
-		if p.(*servicePicker).service.gone.Load() {
+		if p.(*servicePicker).service.life.is(gone) {
 			b.pickers.CompareAndDelete(key, p)
 		}
 		return true

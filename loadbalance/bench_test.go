@@ -6,10 +6,15 @@ package loadbalance
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
+
+	"github.com/fairway-rpc/fairway/internal/pick"
 )
 
 func mixedWeights(n int) []int {
@@ -21,7 +26,8 @@ func mixedWeights(n int) []int {
 }
 
 // BenchmarkPick measures Kitex's whole path of an attempt (GetPicker, Next,
-// Recycle), Kitex's own balancers beside ours.
+// Recycle), Kitex's own balancers beside ours. Policies that hash get a new key
+// each time.
 func BenchmarkPick(b *testing.B) {
 	type balancer struct {
 		name string
@@ -38,13 +44,14 @@ func BenchmarkPick(b *testing.B) {
 		balancers = append(balancers, balancer{policy, func(b *testing.B) kloadbalance.Loadbalancer { return mustNew(b, policy) }})
 	}
 	for _, balancer := range balancers {
-		for _, n := range []int{3, 100, 1000} {
+		calls := callsOf(balancer.name)
+		for _, n := range []int{3, 100, 1000, 10000} {
 			res := result("r", mixedWeights(n)...)
 			b.Run(fmt.Sprintf("policy=%s/n=%d/serial", balancer.name, n), func(b *testing.B) {
-				benchmarkSerial(b, balancer.lb(b), res)
+				benchmarkSerial(b, balancer.lb(b), res, calls)
 			})
 			b.Run(fmt.Sprintf("policy=%s/n=%d/parallel", balancer.name, n), func(b *testing.B) {
-				benchmarkParallel(b, balancer.lb(b), res)
+				benchmarkParallel(b, balancer.lb(b), res, calls)
 			})
 		}
 	}
@@ -56,23 +63,33 @@ func kitexHash() kloadbalance.Loadbalancer {
 	return kloadbalance.NewConsistBalancer(option)
 }
 
-func benchmarkSerial(b *testing.B, lb kloadbalance.Loadbalancer, res kdiscovery.Result) {
-	ctx := withKey(context.Background(), "some key")
-	_ = call(ctx, lb, res)
+// callsOf are the contexts of the calls, as many as a power of two.
+func callsOf(policy string) []context.Context {
+	if !strings.Contains(policy, "hash") && policy != Maglev {
+		return []context.Context{context.Background()}
+	}
+	calls := make([]context.Context, 1024)
+	for i := range calls {
+		calls[i] = withKey(context.Background(), fmt.Sprintf("user-%d", i))
+	}
+	return calls
+}
+
+func benchmarkSerial(b *testing.B, lb kloadbalance.Loadbalancer, res kdiscovery.Result, calls []context.Context) {
+	_ = call(calls[0], lb, res)
 	b.ReportAllocs()
-	for b.Loop() {
-		_ = pickOnce(ctx, lb, res)
+	for i := 0; b.Loop(); i++ {
+		_ = pickOnce(calls[i&(len(calls)-1)], lb, res)
 	}
 }
 
-func benchmarkParallel(b *testing.B, lb kloadbalance.Loadbalancer, res kdiscovery.Result) {
-	ctx := withKey(context.Background(), "some key")
-	_ = call(ctx, lb, res)
+func benchmarkParallel(b *testing.B, lb kloadbalance.Loadbalancer, res kdiscovery.Result, calls []context.Context) {
+	_ = call(calls[0], lb, res)
 	b.ReportAllocs()
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			_ = pickOnce(ctx, lb, res)
+		for i := rand.IntN(len(calls)); pb.Next(); i++ {
+			_ = pickOnce(calls[i&(len(calls)-1)], lb, res)
 		}
 	})
 }
@@ -82,4 +99,29 @@ func pickOnce(ctx context.Context, lb kloadbalance.Loadbalancer, res kdiscovery.
 	instance := p.Next(ctx, nil)
 	recycle(p)
 	return instance
+}
+
+// BenchmarkPickInCall is BenchmarkPick within a Kitex call, which a pick looks
+// into for what a retry must avoid: once alone, and once as the suite of package
+// middleware uses the balancer.
+func BenchmarkPickInCall(b *testing.B) {
+	res := result("r", mixedWeights(100)...)
+	ctx := attempt(context.Background(), nil, nil)
+	for _, policy := range []string{WeightedRandom, SmoothWRR, LeastActive} {
+		b.Run(policy+"/alone", func(b *testing.B) { benchmarkSerial(b, mustNew(b, policy), res, []context.Context{ctx}) })
+		b.Run(policy+"/suite", func(b *testing.B) {
+			benchmarkSerial(b, observed(b, policy), res, []context.Context{pick.Begin(ctx)})
+		})
+	}
+}
+
+// BenchmarkPickByMany is a thousand callers of twenty instances.
+func BenchmarkPickByMany(b *testing.B) {
+	res := result("r", mixedWeights(20)...)
+	for _, policy := range Policies() {
+		b.Run("policy="+policy, func(b *testing.B) {
+			b.SetParallelism(1000 / runtime.GOMAXPROCS(0))
+			benchmarkParallel(b, mustNew(b, policy), res, callsOf(policy))
+		})
+	}
 }

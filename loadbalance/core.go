@@ -59,7 +59,7 @@ func (s *service) fits(res kdiscovery.Result) bool {
 	switch {
 	case s.view != nil:
 		return true
-	case s.idle.Load() && live.Find(s.key) != nil:
+	case s.life.is(idle) && live.Find(s.key) != nil:
 		return false
 	}
 	return res.Cacheable || s.shows(res.Instances)
@@ -73,7 +73,7 @@ func (c *core) drop(s *service) {
 
 func (c *core) find(key string) *service {
 	s, ok := c.services.Load(key)
-	if !ok || s.(*service).gone.Load() {
+	if !ok || s.(*service).life.is(gone) {
 		return nil
 	}
 	return s.(*service)

@@ -23,7 +23,7 @@ type config struct {
 	made         time.Time
 	hash         func(ctx context.Context, request any) (uint64, bool)
 	optionalKey  bool
-	rand         Rand
+	rand         generator
 	virtualNodes int
 	loadFactor   float64
 	unweighted   bool
@@ -42,7 +42,7 @@ const DefaultVirtualNodes = 160
 const maxVirtualNodes = 1 << 16
 
 func newConfig(opts []Option) (*config, error) {
-	c := &config{made: time.Now(), rand: runtimeRand{}, virtualNodes: DefaultVirtualNodes, loadFactor: DefaultLoadFactor}
+	c := &config{made: time.Now(), virtualNodes: DefaultVirtualNodes, loadFactor: DefaultLoadFactor}
 	for _, o := range opts {
 		if o == nil {
 			continue

@@ -32,17 +32,29 @@ type servicePicker struct {
 
 // fits reports whether the picker is right for the result as it is.
 func (p *servicePicker) fits(key string, cacheable bool) bool {
-	return p.key == key && (p.live || cacheable) && !p.service.gone.Load() && !p.service.idle.Load()
+	return p.key == key && (p.live || cacheable) && p.service.life.inUse()
 }
 
 // Next implements Kitex's Picker.
 func (p *servicePicker) Next(ctx context.Context, request any) kdiscovery.Instance {
 	info := rpcinfo.GetRPCInfo(ctx)
+	s := p.service
+	t := s.table.Load()
 	var c *candidate
-	if p.observed {
-		c = p.next(ctx, request, info, pick.Of(ctx, info))
-	} else {
-		c, _, _ = p.service.choose(ctx, request, info, nil, p.service.table.Load())
+	switch {
+	case p.observed:
+		c = p.next(ctx, request, info, pick.Of(ctx, info), t)
+	case s.hash == nil && t.tally.serving > 0: // choose, but that one call fewer makes it a tenth faster
+		var skip *skips
+		if info != nil {
+			skip = t.skipsOf(info, nil)
+		}
+		if c = t.chooser.choose(0, skip); c != nil && !s.someAside.Load() {
+			return c.instance
+		}
+		c, _, _ = s.chooseAgain(0, c, skip, nil, t)
+	default:
+		c, _, _ = s.choose(ctx, request, info, nil, t)
 	}
 	if c == nil {
 		return nil
@@ -58,9 +70,8 @@ func (p *servicePicker) attempt(ctx context.Context, info rpcinfo.RPCInfo) *pick
 	return pick.Of(ctx, info)
 }
 
-func (p *servicePicker) next(ctx context.Context, request any, info rpcinfo.RPCInfo, attempt *pick.Attempt) *candidate {
+func (p *servicePicker) next(ctx context.Context, request any, info rpcinfo.RPCInfo, attempt *pick.Attempt, t *table) *candidate {
 	s := p.service
-	t := s.table.Load()
 	if p.observer != nil && p.observer.Wants(ctx) {
 		return p.nextObserved(ctx, request, info, attempt, t)
 	}
@@ -133,7 +144,7 @@ func (p *countingPicker) Next(ctx context.Context, request any) kdiscovery.Insta
 	p.release()
 	info := rpcinfo.GetRPCInfo(ctx)
 	p.noted = p.attempt(ctx, info)
-	c := p.next(ctx, request, info, p.noted)
+	c := p.next(ctx, request, info, p.noted, p.service.table.Load())
 	if c == nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import "github.com/fairway-rpc/fairway/loadbalance/internal/alias"
 
 // random draws independently, by weight or uniformly.
 type random struct {
-	rand  Rand
+	rand  generator
 	share func(*candidate) uint64
 }
 

@@ -7,7 +7,7 @@ import "github.com/fairway-rpc/fairway/loadbalance/internal/smoothwrr"
 
 // roundRobin goes round, by weight in nginx's order or one after another.
 type roundRobin struct {
-	rand  Rand
+	rand  generator
 	share func(*candidate) uint64
 }
 

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/bytedance/gopkg/lang/fastrand"
+
 	"github.com/fairway-rpc/fairway/internal/fault"
 )
 
@@ -16,22 +18,29 @@ import (
 type Rand interface{ Uint64() uint64 }
 
 // WithRand sets the random source of the policies that draw. [LockedRand] makes
-// a test repeatable. Defaults to the runtime's generator (ChaCha8 per thread),
-// which is seeded anew in each process and never contended.
+// a test repeatable. Defaults to the runtime's fast generator (wyrand, one per
+// thread), which is seeded anew in each process and never contended.
 func WithRand(source Rand) Option {
 	return optionFunc(func(c *config) error {
 		if source == nil {
 			return fault.Invalid("WithRand", "the source is nil")
 		}
-		c.rand = source
+		c.rand.given = source
 		return nil
 	})
 }
 
-// runtimeRand is the runtime's generator.
-type runtimeRand struct{}
+// generator draws from the given source, or as long as there is none from the
+// runtime's generator, without the costs of a call by interface.
+type generator struct{ given Rand }
 
-func (runtimeRand) Uint64() uint64 { return rand.Uint64() }
+// Uint64 implements Rand.
+func (g generator) Uint64() uint64 {
+	if g.given == nil {
+		return fastrand.Uint64()
+	}
+	return g.given.Uint64()
+}
 
 // CryptoRand draws from the operating system's generator, at a few hundred
 // nanoseconds a pick.

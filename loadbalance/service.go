@@ -24,8 +24,7 @@ type service struct {
 	timer   timer                                                 // the engine, if it goes by how long calls take
 	hash    func(ctx context.Context, request any) (uint64, bool) // nil for policies that do not hash
 	table   atomic.Pointer[table]
-	gone    atomic.Bool // picks must look the key up anew
-	idle    atomic.Bool // Kitex says that nobody has asked for a while
+	life    life
 
 	someAside atomic.Bool // whether picks must look if a node is aside
 	warming   *time.Timer // runs while somebody warms up
@@ -76,34 +75,6 @@ func (s *service) follow(res kdiscovery.Result) {
 	s.refresh()
 }
 
-// end has picks look the key up anew.
-func (s *service) end() {
-	s.gone.Store(true)
-	s.mu.Lock()
-	unfollow := s.unfollow
-	for _, timer := range []*time.Timer{s.calm, s.warming} {
-		if timer != nil {
-			timer.Stop()
-		}
-	}
-	s.mu.Unlock()
-	if unfollow != nil {
-		unfollow()
-	}
-}
-
-// wake notes that the service is in use again. Kitex has resolved a plain one
-// afresh then, without telling what has changed.
-func (s *service) wake(res kdiscovery.Result) {
-	if !s.idle.Load() {
-		return
-	}
-	if s.view == nil && !s.shows(res.Instances) {
-		s.replace(res.Instances)
-	}
-	s.idle.Store(false)
-}
-
 // node returns what is learnt of an address. Callers hold mu.
 func (s *service) node(address string) *node {
 	n := s.nodes[address]
@@ -152,7 +123,7 @@ func (s *service) catchUp() {
 		switch {
 		case s.view != nil && s.view.Closed():
 			s.core.drop(s)
-		case !s.gone.Load():
+		case !s.life.is(gone):
 			s.refresh()
 		}
 		if s.pending.CompareAndSwap(seen, 0) {
@@ -164,7 +135,7 @@ func (s *service) catchUp() {
 // settle returns when the table shows the present list of the view. Its publisher
 // waits for that where the next pick must see a change.
 func (s *service) settle() {
-	if !s.gone.Load() {
+	if !s.life.is(gone) {
 		s.refresh()
 	}
 }
@@ -217,37 +188,4 @@ func (s *service) swap(t *table) {
 			delete(s.nodes, address)
 		}
 	}
-}
-
-// idleFor is how long a service that Kitex calls idle keeps its state.
-const idleFor = time.Minute
-
-// rest has the state dropped if nobody asks for a while and no call is under
-// way. The next pick makes it anew.
-func (s *service) rest() {
-	if s.idle.Swap(true) {
-		return
-	}
-	time.AfterFunc(idleFor, s.dropIfIdle)
-}
-
-func (s *service) dropIfIdle() {
-	switch {
-	case !s.idle.Load():
-	case s.busy():
-		time.AfterFunc(idleFor, s.dropIfIdle)
-	default:
-		s.core.drop(s)
-	}
-}
-
-func (s *service) busy() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range s.nodes {
-		if n.active() > 0 {
-			return true
-		}
-	}
-	return false
 }

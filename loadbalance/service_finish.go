@@ -40,7 +40,7 @@ func (s *service) finishLater(c chooser) {
 // the list has changed meanwhile.
 func (s *service) finish() {
 	f, ok := s.table.Load().chooser.(finisher)
-	if !ok || !f.provisional() || s.gone.Load() {
+	if !ok || !f.provisional() || s.life.is(gone) {
 		return
 	}
 	final := f.finish()

@@ -47,7 +47,7 @@ func (t *table) skipsOf(info rpcinfo.RPCInfo, attempt *pick.Attempt) *skips {
 		return nil
 	}
 	failed := pick.Failed(to)
-	prev := pick.CallTag(to, rpcinfo.RetryPrevInstTag)
+	prev := pick.CallTag(to, failed, rpcinfo.RetryPrevInstTag)
 	if failed == nil && prev == "" {
 		return nil
 	}

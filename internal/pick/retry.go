@@ -18,7 +18,7 @@ func RetryOf(ctx context.Context) string {
 	if ri == nil || ri.To() == nil {
 		return ""
 	}
-	return CallTag(ri.To(), rpcinfo.RetryTag)
+	return CallTag(ri.To(), Failed(ri.To()), rpcinfo.RetryTag)
 }
 
 // Failed returns the instance that this attempt has just failed to reach: Kitex
@@ -31,10 +31,11 @@ func Failed(to rpcinfo.EndpointInfo) kdiscovery.Instance {
 	return remote.GetInstance()
 }
 
-// CallTag returns a tag of the call. Kitex looks into the instance's tags first,
-// which come from the registry and must not pass for Kitex's own.
-func CallTag(to rpcinfo.EndpointInfo, key string) string {
-	if failed := Failed(to); failed != nil {
+// CallTag returns a tag of the call, of which failed is [Failed]. Kitex looks
+// into the instance's tags first, which come from the registry and must not pass
+// for Kitex's own.
+func CallTag(to rpcinfo.EndpointInfo, failed kdiscovery.Instance, key string) string {
+	if failed != nil {
 		if _, shadowed := failed.Tag(key); shadowed {
 			return ""
 		}
