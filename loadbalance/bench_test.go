@@ -68,9 +68,9 @@ func callsOf(policy string) []context.Context {
 	if !strings.Contains(policy, "hash") && policy != Maglev {
 		return []context.Context{context.Background()}
 	}
-	calls := make([]context.Context, 1024)
-	for i := range calls {
-		calls[i] = withKey(context.Background(), fmt.Sprintf("user-%d", i))
+	var calls []context.Context
+	for i := range 1024 {
+		calls = append(calls, withKey(context.Background(), fmt.Sprintf("user-%d", i)))
 	}
 	return calls
 }
