@@ -61,12 +61,13 @@ func (s *service) chooseAgain(hash uint64, c *candidate, skip *skips, attempt *p
 	return c, skip, nil
 }
 
-// note tells the attempt, if there is one, who was picked.
-func (s *service) note(attempt *pick.Attempt, c *candidate) {
+// note tells the attempt, if there is one, who was picked, or why nobody was.
+func (s *service) note(info rpcinfo.RPCInfo, attempt *pick.Attempt, t *table, c *candidate, err error) {
 	switch {
 	case attempt == nil:
 	case c == nil:
 		attempt.Note(nil, false, false)
+		attempt.Reason = s.explain(info, t, err)
 	default:
 		attempt.Note(c.node, s.counter != nil, s.isAside(c))
 	}

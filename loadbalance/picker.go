@@ -75,8 +75,8 @@ func (p *servicePicker) next(ctx context.Context, request any, info rpcinfo.RPCI
 	if p.observer != nil && p.observer.Wants(ctx) {
 		return p.nextObserved(ctx, request, info, attempt, t)
 	}
-	c, _, _ := s.choose(ctx, request, info, attempt, t)
-	s.note(attempt, c)
+	c, _, err := s.choose(ctx, request, info, attempt, t)
+	s.note(info, attempt, t, c, err)
 	return c
 }
 
@@ -84,7 +84,7 @@ func (p *servicePicker) next(ctx context.Context, request any, info rpcinfo.RPCI
 func (p *servicePicker) nextObserved(ctx context.Context, request any, info rpcinfo.RPCInfo, attempt *pick.Attempt, t *table) *candidate {
 	start := time.Now()
 	c, skip, err := p.service.choose(ctx, request, info, attempt, t)
-	p.service.note(attempt, c)
+	p.service.note(rpcinfo.GetRPCInfo(ctx), attempt, t, c, err)
 	seen := &pick.Pick{
 		Policy:     p.service.core.policy.name,
 		Start:      start,

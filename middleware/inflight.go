@@ -27,7 +27,7 @@ func beginAttempt(next endpoint.Endpoint) endpoint.Endpoint {
 		}()
 		err := next(attempt, request, response)
 		returned = true
-		return err
+		return explained(err, attempt.Reason)
 	}
 }
 

@@ -42,6 +42,8 @@ type Attempt struct {
 	// Aside tells that Picked had been set aside and was picked all the same: as
 	// a trial, or since all others had been, too.
 	Aside bool
+	// Reason is why nobody was picked last, nil if somebody was.
+	Reason error
 	// Within tells that the instance middleware is at work on Picked, so that a
 	// second one below it keeps still.
 	Within bool
@@ -83,5 +85,5 @@ func (a *Attempt) Call() rpcinfo.RPCInfo { return a.call }
 
 // Note records a pick; n is nil if it found nobody.
 func (a *Attempt) Note(n Node, counted, aside bool) {
-	a.Picked, a.Counted, a.Taken, a.Aside = n, counted, false, aside
+	a.Picked, a.Counted, a.Taken, a.Aside, a.Reason = n, counted, false, aside, nil
 }
