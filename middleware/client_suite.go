@@ -62,6 +62,7 @@ func (s *clientSuite) Options() []client.Option {
 		client.WithLoadBalancer(s.balancer),
 		client.WithMiddleware(beginAttempt),
 		client.WithInstanceMW(countInFlight),
+		client.WithStreamOptions(streamEvents()),
 	}
 }
 

@@ -32,34 +32,60 @@ func beginAttempt(next endpoint.Endpoint) endpoint.Endpoint {
 }
 
 // countInFlight stands below the pick, once for each attempt on an instance, or
-// more often if a middleware above it tries again by itself. What the balancer
-// has counted is taken over the first time, and the node is told how the attempt
-// went. The deferred End comes when the
-// attempt really ends, also after Kitex has given the caller a timeout, and also
-// for a panic, of which nothing else is told. A stream is counted until it has
-// been opened.
+// more often if a middleware above it tries again by itself. The node is told how
+// the attempt went. The count ends when the attempt really ends, also after Kitex
+// has given the caller a timeout, and also for a panic, of which nothing else is
+// told. A stream that was opened is counted until the transport tells of its end.
 func countInFlight(next endpoint.Endpoint) endpoint.Endpoint {
 	return func(ctx context.Context, request, response any) error {
 		attempt := pick.From(ctx)
 		if attempt == nil || attempt.Picked == nil || attempt.Within {
 			return next(ctx, request, response)
 		}
-		node, aside := attempt.Picked, attempt.Aside
-		if !attempt.Counted || attempt.Taken {
-			node.Begin()
+		mode := modeOf(attempt.Call())
+		h := hold(attempt)
+		defer h.release()
+		if mode == rpcinfo.Streaming {
+			h.stream = &openStream{node: h.node}
+			ctx = context.WithValue(ctx, openStreamKey{}, h.stream)
 		}
-		attempt.Taken, attempt.Within = true, true
-		defer func() {
-			attempt.Within = false
-			node.End()
-		}()
-		began := node.Clock()
+		aside, began := attempt.Aside, h.node.Clock()
 		err := next(ctx, request, response)
+		h.opened = err == nil && h.stream != nil
 		outcome := outcomeOf(ctx, attempt.Call(), err)
-		node.Done(outcome, aside)
-		if began != 0 && modeOf(attempt.Call()) == rpcinfo.PingPong {
-			node.Took(began, outcome)
+		h.node.Done(outcome, aside)
+		if began != 0 && mode == rpcinfo.PingPong {
+			h.node.Took(began, outcome)
 		}
 		return err
+	}
+}
+
+// held is the count of one attempt on a node.
+type held struct {
+	attempt *pick.Attempt
+	node    pick.Node
+	stream  *openStream // nil for other calls
+	opened  bool        // the stream ends its count itself
+}
+
+// hold counts the attempt. What the balancer has counted is taken over the first
+// time.
+func hold(attempt *pick.Attempt) held {
+	if !attempt.Counted || attempt.Taken {
+		attempt.Picked.Begin()
+	}
+	attempt.Taken, attempt.Within = true, true
+	return held{attempt: attempt, node: attempt.Picked}
+}
+
+func (h *held) release() {
+	h.attempt.Within = false
+	switch {
+	case h.opened:
+	case h.stream != nil:
+		h.stream.end()
+	default:
+		h.node.End()
 	}
 }
