@@ -38,6 +38,8 @@ func newBalancer(t testing.TB, policy string) *loadbalance.Balancer {
 }
 
 // newClient makes a client that has the balancer and nothing else of Fairway's.
+// What the generator makes of a client cannot be closed; the garbage collector
+// does it.
 func newClient(t testing.TB, lb *loadbalance.Balancer, opts ...client.Option) echoservice.Client {
 	t.Helper()
 	opts = append([]client.Option{client.WithLoadBalancer(lb), client.WithConnectTimeout(time.Second)}, opts...)
@@ -45,11 +47,6 @@ func newClient(t testing.TB, lb *loadbalance.Balancer, opts ...client.Option) ec
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if c, ok := cli.(interface{ Close() error }); ok {
-			_ = c.Close()
-		}
-	})
 	return cli
 }
 
