@@ -12,6 +12,7 @@ import (
 
 	"github.com/cloudwego/kitex/client"
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
+	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
 
 	"github.com/fairway-rpc/fairway/idl/kitex_gen/fairway/echo"
 	"github.com/fairway-rpc/fairway/idl/kitex_gen/fairway/echo/echoservice"
@@ -128,5 +129,12 @@ func waitUntil(t testing.TB, what string, ok func() bool) {
 		case <-ctx.Done():
 			t.Fatalf("not within 10s: %v", context.Cause(ctx))
 		}
+	}
+}
+
+// recycle is what Kitex does when an attempt has ended.
+func recycle(p kloadbalance.Picker) {
+	if r, ok := p.(interface{ Recycle() }); ok {
+		r.Recycle()
 	}
 }
