@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -32,6 +33,16 @@ var unweighing = map[string]bool{loadbalance.Random: true, loadbalance.RoundRobi
 func newBalancer(t testing.TB, policy string) *loadbalance.Balancer {
 	t.Helper()
 	lb, err := loadbalance.New(policy, loadbalance.WithKey(loadbalance.KeyField((*echo.Request).GetMessage)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lb
+}
+
+// newRandomKeys makes a balancer whose every call has another key.
+func newRandomKeys(t testing.TB, policy string) *loadbalance.Balancer {
+	t.Helper()
+	lb, err := loadbalance.New(policy, loadbalance.WithHash(func(context.Context, any) (uint64, bool) { return rand.Uint64(), true }))
 	if err != nil {
 		t.Fatal(err)
 	}
