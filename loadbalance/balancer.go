@@ -135,7 +135,10 @@ func (b *Balancer) Rebalance(change kdiscovery.Change) {
 		}
 		return
 	}
-	if s := b.core.find(change.Result.CacheKey); s != nil && s.view == nil && change.Result.Cacheable {
+	if !change.Result.Cacheable {
+		return
+	}
+	if s := b.core.await(change.Result.CacheKey); s != nil && s.view == nil {
 		s.replace(change.Result.Instances)
 	}
 }

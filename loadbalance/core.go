@@ -78,3 +78,14 @@ func (c *core) find(key string) *service {
 	}
 	return s.(*service)
 }
+
+// await is find for a change that will not be told again: if a first table is
+// being built, perhaps from the list before the change, it waits for that.
+func (c *core) await(key string) *service {
+	if s := c.find(key); s != nil {
+		return s
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.find(key)
+}
