@@ -53,10 +53,10 @@ func countInFlight(next endpoint.Endpoint) endpoint.Endpoint {
 			attempt.Within = false
 			node.End()
 		}()
-		began := node.Clock()
+		doubt, began := node.Doubt(), node.Clock()
 		err := next(ctx, request, response)
 		outcome := outcomeOf(ctx, attempt.Call(), err)
-		node.Done(outcome, aside)
+		node.Done(outcome, doubt, aside)
 		if began != 0 && modeOf(attempt.Call()) == rpcinfo.PingPong {
 			node.Took(began, outcome)
 		}

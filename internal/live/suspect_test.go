@@ -4,6 +4,7 @@
 package live
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,7 +27,7 @@ func TestSuspectIsDroppedByTwoFailuresInARow(t *testing.T) {
 				drops := 0
 				s := NewSuspect(func() { drops++ })
 				for _, failed := range tt.calls {
-					s.Call(failed)
+					s.Call(s.Begin(), failed)
 					synctest.Wait()
 				}
 				if drops != tt.drops {
@@ -47,7 +48,10 @@ func TestSuspectNeitherWaitsForTheDropNorDropsTwice(t *testing.T) {
 		})
 		var callers sync.WaitGroup
 		for range 16 {
-			callers.Go(func() { s.Call(true) })
+			callers.Go(func() {
+				s.Call(s.Begin(), true)
+				s.Call(s.Begin(), true)
+			})
 		}
 		callers.Wait() // though the drop has not ended
 		synctest.Wait()
@@ -56,4 +60,38 @@ func TestSuspectNeitherWaitsForTheDropNorDropsTwice(t *testing.T) {
 		}
 		close(release)
 	})
+}
+
+// TestCallsThatFailTogetherAreOneFailure: steps are of calls by name, "(a" for
+// its begin, "a)" for its failure, and "a." for its answer.
+func TestCallsThatFailTogetherAreOneFailure(t *testing.T) {
+	for steps, want := range map[string]int{
+		"(a (b (c a) b) c)":          0, // one connection broke
+		"(a (b a) b) (c c)":          1, // and could not be made again
+		"(a (b a) (c b) c)":          1,
+		"(a (b a) b. (c c)":          0, // the answer came later than the failure
+		"(a a) (b (c b. c)":          0,
+		"(a (b a) (c c. (d d) b)":    0, // b began before either failure
+		"(a (b a) (c c. (d d) (e e)": 1,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			drops := 0
+			s := NewSuspect(func() { drops++ })
+			began := map[byte]uint64{}
+			for step := range strings.FieldsSeq(steps) {
+				switch {
+				case step[0] == '(':
+					began[step[1]] = s.Begin()
+				case step[1] == ')':
+					s.Call(began[step[0]], true)
+				default:
+					s.Call(began[step[0]], false)
+				}
+			}
+			synctest.Wait()
+			if drops != want {
+				t.Errorf("%s: dropped %d times, want %d", steps, drops, want)
+			}
+		})
+	}
 }
