@@ -65,8 +65,13 @@ func (n *node) Doubt() uint64 {
 
 // Done implements pick.Node.
 func (n *node) Done(o pick.Outcome, doubt uint64, aside bool) {
-	if s := n.suspect.Load(); s != nil && (o.Failed() || o == pick.Answered) {
-		s.Call(doubt, o.Failed())
+	if s := n.suspect.Load(); s != nil {
+		switch {
+		case o == pick.Broken:
+			s.Broke(doubt)
+		case o.Failed(), o == pick.Answered:
+			s.Call(o.Failed())
+		}
 	}
 	switch {
 	case o.Failed():

@@ -26,8 +26,8 @@
 // counts, of a stream only its opening, and of a call that panicked nothing. The
 // balancer avoids for a while who gives no connection (see package loadbalance),
 // and a resolver that keeps an instance on suspicion is told of calls to it: two
-// failed ones in a row, of which the second began when the first had failed, are
-// enough to drop it.
+// failed ones in a row are enough to drop it, where those that were under way
+// together when a connection broke count as one.
 //
 // # The pick span
 //

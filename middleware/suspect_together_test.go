@@ -21,7 +21,7 @@ import (
 )
 
 // TestOneBrokenConnectionIsNotTwoFailuresInARow: calls share a connection, and
-// all of them fail when it breaks, or when the instance pauses for a moment.
+// all of them fail when it breaks.
 func TestOneBrokenConnectionIsNotTwoFailuresInARow(t *testing.T) {
 	for n := range 10 { // since what should not be, a drop in the first round, may take its time
 		t.Run(fmt.Sprint(n), breakOnce)

@@ -24,22 +24,27 @@ type Suspect struct {
 // called: once, in a goroutine of its own, so that it may block and take locks.
 func NewSuspect(drop func()) *Suspect { return &Suspect{drop: drop} }
 
-// Begin returns what Call wants to know of the moment at which a call begins.
-// It is 0 for a suspect that is none yet.
+// Begin returns what Broke wants to know of the moment at which a call begins. It
+// is 0 for a suspect that is none yet.
 func (s *Suspect) Begin() uint64 { return s.turns.Load() }
 
-// Call tells how a call to the suspect went that began at a moment of Begin. It
-// never blocks. A call that says nothing about the instance must not be told.
-//
-// Of two calls in a row the second began when the first had failed: many may
-// fail together for one connection that breaks, or one pause.
-func (s *Suspect) Call(began uint64, failed bool) {
+// Call tells how a call to the suspect went. It never blocks. A call that says
+// nothing about the instance must not be told.
+func (s *Suspect) Call(failed bool) { s.turn(failed, dropped) }
+
+// Broke is Call for one that failed since its connection broke, and that began at
+// a moment of Begin. Many calls may be on one connection: only one that began
+// when another had failed already is the second in a row.
+func (s *Suspect) Broke(began uint64) { s.turn(true, began) }
+
+// turn counts a call; began is dropped if it counts whenever it began.
+func (s *Suspect) turn(failed bool, began uint64) {
 	for {
 		before := s.turns.Load()
 		hasFailed := before%2 == 1
 		after := before + 1
 		switch {
-		case before == dropped, !failed && !hasFailed, failed && hasFailed && began != before:
+		case before == dropped, !failed && !hasFailed, failed && hasFailed && began != before && began != dropped:
 			return
 		case failed && hasFailed:
 			after = dropped

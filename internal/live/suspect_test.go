@@ -27,7 +27,7 @@ func TestSuspectIsDroppedByTwoFailuresInARow(t *testing.T) {
 				drops := 0
 				s := NewSuspect(func() { drops++ })
 				for _, failed := range tt.calls {
-					s.Call(s.Begin(), failed)
+					s.Call(failed)
 					synctest.Wait()
 				}
 				if drops != tt.drops {
@@ -49,8 +49,8 @@ func TestSuspectNeitherWaitsForTheDropNorDropsTwice(t *testing.T) {
 		var callers sync.WaitGroup
 		for range 16 {
 			callers.Go(func() {
-				s.Call(s.Begin(), true)
-				s.Call(s.Begin(), true)
+				s.Call(true)
+				s.Broke(s.Begin())
 			})
 		}
 		callers.Wait() // though the drop has not ended
@@ -62,13 +62,17 @@ func TestSuspectNeitherWaitsForTheDropNorDropsTwice(t *testing.T) {
 	})
 }
 
-// TestCallsThatFailTogetherAreOneFailure: steps are of calls by name, "(a" for
-// its begin, "a)" for its failure, and "a." for its answer.
-func TestCallsThatFailTogetherAreOneFailure(t *testing.T) {
+// TestCallsThatBreakTogetherAreOneFailure: steps are of calls by name, "(a" for
+// its begin, "a)" for its connection that breaks, "a!" for another failure, and
+// "a." for its answer.
+func TestCallsThatBreakTogetherAreOneFailure(t *testing.T) {
 	for steps, want := range map[string]int{
 		"(a (b (c a) b) c)":          0, // one connection broke
 		"(a (b a) b) (c c)":          1, // and could not be made again
 		"(a (b a) (c b) c)":          1,
+		"(a (b a! b!":                1, // each has waited in vain
+		"(a (b a) b!":                1,
+		"(a (b a! b)":                0,
 		"(a (b a) b. (c c)":          0, // the answer came later than the failure
 		"(a a) (b (c b. c)":          0,
 		"(a (b a) (c c. (d d) b)":    0, // b began before either failure
@@ -83,9 +87,9 @@ func TestCallsThatFailTogetherAreOneFailure(t *testing.T) {
 				case step[0] == '(':
 					began[step[1]] = s.Begin()
 				case step[1] == ')':
-					s.Call(began[step[0]], true)
+					s.Broke(began[step[0]])
 				default:
-					s.Call(began[step[0]], false)
+					s.Call(step[1] == '!')
 				}
 			}
 			synctest.Wait()
