@@ -24,7 +24,7 @@ func TestPickAllocatesNothing(t *testing.T) {
 				_ = call(ctx, b, res)
 				if n > 3 { // one of many is aside, and the table built without it
 					s := b.core.find("r")
-					s.nodes["i1:80"].Done(pick.NoConnection, false)
+					s.nodes["i1:80"].Done(pick.NoConnection, 0, false)
 					waitFor(t, "the table is without it", func() bool { return s.table.Load().at("i1:80").out })
 				}
 				if allocs := testing.AllocsPerRun(1000, func() { _ = call(ctx, b, res) }); allocs != 0 {

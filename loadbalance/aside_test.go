@@ -96,7 +96,7 @@ func (n *network) tell(a *pick.Attempt, ok bool) {
 	if ok {
 		o = pick.Answered
 	}
-	a.Picked.Done(o, a.Aside)
+	a.Picked.Done(o, 0, a.Aside)
 }
 
 // run has callers call for a while, each forty times a second, and returns how
@@ -402,18 +402,18 @@ func TestOneFailureIsCountedOnce(t *testing.T) {
 		_ = call(t.Context(), lb, res)
 		node := lb.core.find("r").nodes["i0:80"]
 		for range 16 { // calls that were under way together
-			node.Done(pick.NoConnection, false)
+			node.Done(pick.NoConnection, 0, false)
 		}
 		if a := node.aside.Load(); a == nil || a.level != 1 {
 			t.Errorf("%+v after one outage", a)
 		}
 		for _, o := range []pick.Outcome{pick.Broken, pick.TimedOut, pick.Unknown, pick.Answered} {
 			other := lb.core.find("r").nodes["i1:80"]
-			if other.Done(o, false); other.aside.Load() != nil {
+			if other.Done(o, 0, false); other.aside.Load() != nil {
 				t.Errorf("set aside, though a connection was made: %v", o)
 			}
 		}
-		if node.Done(pick.Answered, false); node.aside.Load() == nil {
+		if node.Done(pick.Answered, 0, false); node.aside.Load() == nil {
 			t.Error("back by a call that was picked before it failed")
 		}
 	})

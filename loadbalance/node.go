@@ -55,10 +55,23 @@ func (n *node) active() int64 {
 	return n.inFlight.Load()
 }
 
+// Doubt implements pick.Node.
+func (n *node) Doubt() uint64 {
+	if s := n.suspect.Load(); s != nil {
+		return s.Begin()
+	}
+	return 0
+}
+
 // Done implements pick.Node.
-func (n *node) Done(o pick.Outcome, aside bool) {
-	if s := n.suspect.Load(); s != nil && (o.Failed() || o == pick.Answered) {
-		s.Call(o.Failed())
+func (n *node) Done(o pick.Outcome, doubt uint64, aside bool) {
+	if s := n.suspect.Load(); s != nil {
+		switch {
+		case o == pick.Broken:
+			s.Broke(doubt)
+		case o.Failed(), o == pick.Answered:
+			s.Call(o.Failed())
+		}
 	}
 	switch {
 	case o.Failed():

@@ -160,10 +160,14 @@ func (p *countingPicker) Recycle() {
 	countingPickers.Put(p)
 }
 
-// release ends the count unless the instance middleware does.
+// release ends the count unless the instance middleware does, and tells the
+// attempt, so that nobody ends it again.
 func (p *countingPicker) release() {
 	if p.node != nil && (p.noted == nil || !p.noted.Taken) {
 		p.node.End()
+		if p.noted != nil {
+			p.noted.Counted = false
+		}
 	}
 	p.node = nil
 }

@@ -18,7 +18,7 @@ func TestState(t *testing.T) {
 	p := b.GetPicker(res)
 	picked := p.Next(t.Context(), nil).Address().String()
 	s := b.core.find("resolver:echo")
-	s.nodes["i3:80"].Done(pick.NoConnection, false)
+	s.nodes["i3:80"].Done(pick.NoConnection, 0, false)
 	waitFor(t, "the table is without it", func() bool { return s.table.Load().at("i3:80").out })
 	got := b.State()
 	want := []ServiceState{{Key: "resolver:echo", Policy: LeastActive, Instances: []InstanceState{

@@ -20,11 +20,14 @@
 // no connection, no answer in time, a connection that broke. None is: any answer,
 // also a business error or an exception; a call that the caller cancelled; a
 // rejection by a circuit breaker or a limit on this side; a lack of files or ports
-// of this process. Of a one-way call only its connection counts, of a stream only
-// its opening, and of a call that panicked nothing. The balancer avoids for a
-// while who gives no connection (see package loadbalance), and a resolver that
-// keeps an instance on suspicion is told of calls to it: two failed ones in a row
-// are enough to drop it.
+// of this process; an error of a middleware further down, which does not have the
+// mark of Kitex's transports: a client's own error handler should keep it, by
+// kerrors.ErrRemoteOrNetwork.WithCause. Of a one-way call only its connection
+// counts, of a stream only its opening, and of a call that panicked nothing. The
+// balancer avoids for a while who gives no connection (see package loadbalance),
+// and a resolver that keeps an instance on suspicion is told of calls to it: two
+// failed ones in a row are enough to drop it, where those that were under way
+// together when a connection broke count as one.
 //
 // # The pick span
 //

@@ -49,11 +49,11 @@ func countInFlight(next endpoint.Endpoint) endpoint.Endpoint {
 			h.stream = &openStream{node: h.node}
 			ctx = context.WithValue(ctx, openStreamKey{}, h.stream)
 		}
-		aside, began := attempt.Aside, h.node.Clock()
+		doubt, aside, began := h.node.Doubt(), attempt.Aside, h.node.Clock()
 		err := next(ctx, request, response)
 		h.opened = err == nil && h.stream != nil
 		outcome := outcomeOf(ctx, attempt.Call(), err)
-		h.node.Done(outcome, aside)
+		h.node.Done(outcome, doubt, aside)
 		if began != 0 && mode == rpcinfo.PingPong {
 			h.node.Took(began, outcome)
 		}

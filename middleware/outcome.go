@@ -25,7 +25,9 @@ import (
 // outcomeOf tells what the end of an attempt says about the instance. It goes
 // by the errors of Kitex's transports, as they come up to an instance
 // middleware, and blames the instance only for what it knows: an error that it
-// cannot place, such as one of encoding, says nothing.
+// cannot place, such as one of encoding, says nothing. Nor does one without the
+// mark of Kitex's transports, such as that of a middleware further down which
+// has failed to get a token from elsewhere.
 //
 // A deadline that passes without an answer counts as a time-out, also if the
 // caller has set it; a call that the caller has cancelled says nothing.
@@ -39,6 +41,9 @@ func outcomeOf(ctx context.Context, call rpcinfo.RPCInfo, err error) pick.Outcom
 	case isOurs(err):
 		return pick.Unknown
 	}
+	if !isMarked(err) {
+		return answerOf(err)
+	}
 	o := failureOf(err)
 	if o != pick.Unknown || errors.Is(ctx.Err(), context.Canceled) {
 		return o
@@ -46,10 +51,16 @@ func outcomeOf(ctx context.Context, call rpcinfo.RPCInfo, err error) pick.Outcom
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded): // the multiplexed transport says so in words only
 		return pick.TimedOut
-	case mode == rpcinfo.Streaming: // TTHeader streams have errors of their own
+	case mode == rpcinfo.Streaming && errors.Is(err, kerrors.ErrStreamingProtocol): // TTHeader streams have errors of their own
 		return pick.Broken
 	}
 	return pick.Unknown
+}
+
+// isMarked reports whether an error comes from a transport: Kitex marks what
+// does, unless an error handler of the client's takes the mark away.
+func isMarked(err error) bool {
+	return errors.Is(err, kerrors.ErrRemoteOrNetwork) || errors.Is(err, kerrors.ErrGetConnection) || errors.Is(err, kerrors.ErrRPCTimeout)
 }
 
 // modeOf tells unary calls from one-way calls and streams.
@@ -76,7 +87,7 @@ func isOurs(err error) bool {
 // isOurLack reports whether this process lacks what a connection takes. Kitex's
 // pool of short connections keeps no more of the cause than its text.
 func isOurLack(err error) bool {
-	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.EADDRNOTAVAIL} {
+	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
 		if errors.Is(err, lack) || errors.Is(err, kerrors.ErrGetConnection) && strings.Contains(err.Error(), lack.Error()) {
 			return true
 		}
@@ -86,20 +97,29 @@ func isOurLack(err error) bool {
 
 // failureOf places an error that came up from the transport.
 func failureOf(err error) pick.Outcome {
-	var dial *net.OpError
 	switch {
-	case codeOf(err) == codes.DeadlineExceeded, errors.Is(err, kerrors.ErrRPCTimeout):
+	case errors.Is(err, kerrors.ErrRPCTimeout):
 		return pick.TimedOut
-	case errors.Is(err, kerrors.ErrGetConnection), errors.As(err, &dial) && dial.Op == "dial":
+	case isNoConnection(err):
 		return pick.NoConnection
 	case isTimeout(err):
 		return pick.TimedOut
 	case isBroken(err):
 		return pick.Broken
-	case isAnswer(err):
-		return pick.Answered
 	}
-	return pick.Unknown
+	return answerOf(err)
+}
+
+// isNoConnection knows connections that were not got. The gRPC transport counts
+// the opening of a stream as one, which may fail on this side: for headers too
+// large, or a client that has been closed.
+func isNoConnection(err error) bool {
+	if errors.Is(err, kerrors.ErrGetConnection) {
+		code := codeOf(err)
+		return code == codes.OK || code == codes.Unavailable
+	}
+	var dial *net.OpError
+	return errors.As(err, &dial) && dial.Op == "dial"
 }
 
 // isTimeout is for the transport of Go's network package, whose time-outs do
@@ -118,15 +138,23 @@ func isBroken(err error) bool {
 		errors.Is(err, netpollmux.ErrConnClosed) || errors.As(err, &network) || codeOf(err) == codes.Unavailable
 }
 
-// isAnswer knows the errors that an instance answers with.
-func isAnswer(err error) bool {
+// answerOf knows the errors that an instance answers with. DeadlineExceeded is
+// none of them: an instance that passes on what it was told by another says it
+// like a deadline of the caller's own, of which the context tells.
+func answerOf(err error) pick.Outcome {
 	var transmitted *remote.TransError
 	var exception *thrift.ApplicationException
 	if errors.As(err, &transmitted) || errors.As(err, &exception) {
-		return true
+		return pick.Answered
 	}
 	code := codeOf(err)
-	return code != codes.OK && code != codes.Internal // which is also Kitex's own for what it cannot read
+	switch {
+	case code == codes.OK, code == codes.DeadlineExceeded, code == codes.Unavailable,
+		code == codes.Internal,                   // which is also Kitex's own for what it cannot read
+		errors.Is(err, kerrors.ErrGetConnection): // of a stream that was not opened
+		return pick.Unknown
+	}
+	return pick.Answered
 }
 
 // codeOf is the gRPC status of an error, OK for all others.

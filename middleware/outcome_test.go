@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"syscall"
 	"testing"
 	"time"
@@ -48,9 +49,12 @@ func TestOutcomesOfErrors(t *testing.T) {
 		"dial of a TTHeader stream":  {remoteOr(refused), pick.NoConnection},
 		"out of files":               {noConn(&net.OpError{Op: "dial", Err: syscall.EMFILE}), pick.Unknown},
 		"out of files, text only":    {noConn(fmt.Errorf("dial connection err: %s", syscall.EMFILE)), pick.Unknown}, //nolint:errorlint // as the pool does
+		"out of memory":              {noConn(&net.OpError{Op: "dial", Err: syscall.ENOMEM}), pick.Unknown},
 		"out of ports":               {noConn(&net.OpError{Op: "dial", Err: syscall.EADDRNOTAVAIL}), pick.Unknown},
 		"cancelled before a stream":  {noConn(status.Err(codes.Canceled, "context canceled")), pick.Unknown},
-		"deadline before a stream":   {noConn(status.Err(codes.DeadlineExceeded, "context deadline exceeded")), pick.TimedOut},
+		"headers too large":          {noConn(status.Err(codes.Internal, "header list size to send violates the maximum size")), pick.Unknown},
+		"pool closed here":           {noConn(status.Err(codes.Aborted, "connection pool has been closed")), pick.Unknown},
+		"connection that drains":     {noConn(status.Err(codes.Unavailable, "the connection is draining")), pick.NoConnection},
 		"RPC time-out":               {remoteOr(kerrors.ErrRPCTimeout.WithCause(netpoll.ErrReadTimeout)), pick.TimedOut},
 		"read deadline":              {remoteOr(&net.OpError{Op: "read", Err: errTimeout{}}), pick.TimedOut},
 		"end of file":                {remoteOr(fmt.Errorf("default codec read failed: %w", io.EOF)), pick.Broken},
@@ -59,6 +63,7 @@ func TestOutcomesOfErrors(t *testing.T) {
 		"netpoll's end of file":      {remoteOr(netpoll.Exception(netpoll.ErrEOF, "")), pick.Broken},
 		"broken within a message":    {remoteOr(remote.NewTransError(remote.ProtocolError, io.ErrUnexpectedEOF)), pick.Broken},
 		"gRPC unavailable":           {remoteOr(status.Err(codes.Unavailable, "connection error")), pick.Broken},
+		"gRPC deadline of another":   {remoteOr(status.Err(codes.DeadlineExceeded, "the database is slow")), pick.Unknown},
 		"gRPC answer":                {remoteOr(status.Err(codes.NotFound, "no such thing")), pick.Answered},
 		"exception":                  {remoteOr(remote.NewTransErrorWithMsg(remote.InternalError, "biz error: boom")), pick.Answered},
 		"raw exception":              {remoteOr(thrift.NewApplicationException(6, "boom")), pick.Answered},
@@ -68,6 +73,11 @@ func TestOutcomesOfErrors(t *testing.T) {
 		"cancelled":                  {remoteOr(context.Canceled), pick.Unknown},
 		"encoding":                   {remoteOr(errors.New("empty methodName in thrift Marshal")), pick.Unknown},
 		"a middleware's own failing": {errors.New("no token"), pick.Unknown},
+		"a middleware's dial":        {fmt.Errorf("no token: %w", refused), pick.Unknown},
+		"a middleware's request":     {&url.Error{Op: "Get", URL: "http://tokens", Err: refused}, pick.Unknown},
+		"a middleware's time-out":    {fmt.Errorf("no token: %w", errTimeout{}), pick.Unknown},
+		"a middleware's deadline":    {fmt.Errorf("no token: %w", context.DeadlineExceeded), pick.Unknown},
+		"a middleware's end of file": {fmt.Errorf("no token: %w", io.ErrUnexpectedEOF), pick.Unknown},
 	} {
 		if got := outcomeOf(t.Context(), nil, tt.err); got != tt.want {
 			t.Errorf("%s: %v, want %v (%v)", name, got, tt.want, tt.err)
@@ -96,7 +106,12 @@ func TestOutcomesThatDependOnTheCall(t *testing.T) {
 		"one-way sent":                          {t.Context(), rpcinfo.Oneway, nil, pick.Sent},
 		"one-way without a connection":          {t.Context(), rpcinfo.Oneway, kerrors.ErrGetConnection, pick.NoConnection},
 		"stream opened":                         {t.Context(), rpcinfo.Streaming, nil, pick.Answered},
-		"stream not opened":                     {t.Context(), rpcinfo.Streaming, opaque, pick.Broken},
+		"stream not opened":                     {t.Context(), rpcinfo.Streaming, kerrors.ErrRemoteOrNetwork.WithCause(kerrors.ErrStreamingProtocol), pick.Broken},
+		"stream without a token":                {t.Context(), rpcinfo.Streaming, errors.New("no token"), pick.Unknown},
+		"stream without metadata":               {t.Context(), rpcinfo.Streaming, kerrors.ErrRemoteOrNetwork.WithCause(errors.New("no metadata")), pick.Unknown},
+		"deadline before a stream":              {late, rpcinfo.Streaming, kerrors.ErrGetConnection.WithCause(status.Err(codes.DeadlineExceeded, "context deadline exceeded")), pick.TimedOut},
+		"gRPC time-out":                         {late, rpcinfo.PingPong, kerrors.ErrRemoteOrNetwork.WithCause(status.Err(codes.DeadlineExceeded, "context deadline exceeded")), pick.TimedOut},
+		"a middleware's failing, late":          {late, rpcinfo.PingPong, errors.New("no token"), pick.Unknown},
 		"stream cancelled":                      {gone, rpcinfo.Streaming, opaque, pick.Unknown},
 		"multiplexed time-out":                  {late, rpcinfo.PingPong, opaque, pick.TimedOut},
 		"multiplexed cancellation":              {gone, rpcinfo.PingPong, opaque, pick.Unknown},

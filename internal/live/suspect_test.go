@@ -4,6 +4,7 @@
 package live
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -47,7 +48,10 @@ func TestSuspectNeitherWaitsForTheDropNorDropsTwice(t *testing.T) {
 		})
 		var callers sync.WaitGroup
 		for range 16 {
-			callers.Go(func() { s.Call(true) })
+			callers.Go(func() {
+				s.Call(true)
+				s.Broke(s.Begin())
+			})
 		}
 		callers.Wait() // though the drop has not ended
 		synctest.Wait()
@@ -56,4 +60,42 @@ func TestSuspectNeitherWaitsForTheDropNorDropsTwice(t *testing.T) {
 		}
 		close(release)
 	})
+}
+
+// TestCallsThatBreakTogetherAreOneFailure: steps are of calls by name, "(a" for
+// its begin, "a)" for its connection that breaks, "a!" for another failure, and
+// "a." for its answer.
+func TestCallsThatBreakTogetherAreOneFailure(t *testing.T) {
+	for steps, want := range map[string]int{
+		"(a (b (c a) b) c)":          0, // one connection broke
+		"(a (b a) b) (c c)":          1, // and could not be made again
+		"(a (b a) (c b) c)":          1,
+		"(a (b a! b!":                1, // each has waited in vain
+		"(a (b a) b!":                1,
+		"(a (b a! b)":                0,
+		"(a (b a) b. (c c)":          0, // the answer came later than the failure
+		"(a a) (b (c b. c)":          0,
+		"(a (b a) (c c. (d d) b)":    0, // b began before either failure
+		"(a (b a) (c c. (d d) (e e)": 1,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			drops := 0
+			s := NewSuspect(func() { drops++ })
+			began := map[byte]uint64{}
+			for step := range strings.FieldsSeq(steps) {
+				switch {
+				case step[0] == '(':
+					began[step[1]] = s.Begin()
+				case step[1] == ')':
+					s.Broke(began[step[0]])
+				default:
+					s.Call(step[1] == '!')
+				}
+			}
+			synctest.Wait()
+			if drops != want {
+				t.Errorf("%s: dropped %d times, want %d", steps, drops, want)
+			}
+		})
+	}
 }

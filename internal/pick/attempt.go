@@ -15,10 +15,13 @@ type Node interface {
 	// concurrent use and do not block for longer than O(log n).
 	Begin()
 	End()
-	// Done tells how an attempt has ended, once for each, and whether the node
-	// had been set aside when it was picked. It is safe for concurrent use and
-	// does not block.
-	Done(o Outcome, aside bool)
+	// Doubt returns what Done wants to know of the moment at which an attempt
+	// begins: 0 for almost all, or what is known of a node that is a suspect.
+	Doubt() uint64
+	// Done tells how an attempt has ended, once for each, what Doubt was when it
+	// began, and whether the node had been set aside when it was picked. It is
+	// safe for concurrent use and does not block.
+	Done(o Outcome, doubt uint64, aside bool)
 	// Clock is the present in nanoseconds on a monotonic clock, never 0, for
 	// Took; it is 0 if nobody wants to know how long calls take.
 	Clock() int64
