@@ -4,139 +4,12 @@
 package loadbalance
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
-	"sync"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
-
-	"github.com/fairway-rpc/fairway/internal/pick"
 )
-
-// world is a simulation in virtual time: calls arrive at random and wait at the
-// instance that is picked until those before them are done.
-type world struct {
-	t       *testing.T
-	lb      *Balancer
-	random  *rand.Rand
-	servers []*server
-
-	mu    sync.Mutex
-	waits []float64 // how long each call took, in mean service times
-}
-
-type server struct {
-	weight int
-	slower float64 // than a mean service time of 10 ms; 0 for as fast
-	fails  float64 // the part of the calls that fail, at once
-
-	free  time.Time // when the calls that wait there are done
-	calls int
-}
-
-const serviceTime = 10 * time.Millisecond
-
-func newWorld(t *testing.T, policy string, servers ...*server) *world {
-	t.Helper()
-	return &world{t: t, lb: mustNew(t, policy, WithRand(LockedRand(1))), random: rand.New(rand.NewPCG(2, 3)), servers: servers}
-}
-
-func equalServers(n int) []*server {
-	servers := make([]*server, n)
-	for i := range servers {
-		servers[i] = &server{weight: 10}
-	}
-	return servers
-}
-
-func (w *world) result() kdiscovery.Result {
-	weights := make([]int, len(w.servers))
-	for i, s := range w.servers {
-		weights[i] = s.weight
-	}
-	return result("r", weights...)
-}
-
-// run has calls arrive for a while, as many as keep servers of all that weight
-// busy for a part of the time.
-func (w *world) run(load float64, d time.Duration) {
-	w.t.Helper()
-	capacity := 0.0
-	for _, s := range w.servers {
-		capacity += float64(s.weight) / 10
-	}
-	res := w.result()
-	w.lb.Rebalance(kdiscovery.Change{Result: res})
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		time.Sleep(time.Duration(w.random.ExpFloat64() * float64(serviceTime) / (capacity * load)))
-		w.call(res)
-	}
-}
-
-func (w *world) call(res kdiscovery.Result) {
-	p := w.lb.GetPicker(res)
-	var at int
-	if _, err := fmt.Sscanf(p.Next(withKey(context.Background(), "k"), nil).Address().String(), "i%d:80", &at); err != nil {
-		w.t.Fatal(err)
-	}
-	s, node := w.servers[at], w.lb.core.find("r").nodes[fmt.Sprintf("i%d:80", at)]
-	began, outcome := time.Now(), pick.Answered
-	s.calls++
-	ends := began
-	if w.random.Float64() < s.fails {
-		outcome = pick.Broken
-	} else {
-		service := w.random.ExpFloat64() * float64(serviceTime) * max(s.slower, 1) / (float64(s.weight) / 10)
-		if s.free.After(ends) {
-			ends = s.free
-		}
-		ends = ends.Add(time.Duration(service))
-		s.free = ends
-	}
-	clock := node.Clock()
-	time.AfterFunc(time.Until(ends), func() {
-		if clock != 0 {
-			node.Took(clock, outcome)
-		}
-		recycle(p)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.waits = append(w.waits, float64(time.Since(began))/float64(serviceTime))
-	})
-	synctest.Wait()
-}
-
-// figures are the mean and the 99th percentile of the waits.
-func (w *world) figures() (mean, p99 float64) {
-	time.Sleep(time.Minute) // in virtual time: all calls end
-	synctest.Wait()
-	for _, wait := range w.waits {
-		mean += wait / float64(len(w.waits))
-	}
-	slices.Sort(w.waits)
-	return mean, w.waits[len(w.waits)*99/100]
-}
-
-// share is the part of its fair share of the calls that a server has got.
-func (w *world) share(at int) float64 {
-	calls, weight := 0, 0
-	for _, s := range w.servers {
-		calls += s.calls
-		weight += s.weight
-	}
-	return float64(w.servers[at].calls) / float64(calls) * float64(weight) / float64(w.servers[at].weight)
-}
-
-func (w *world) forget() {
-	for _, s := range w.servers {
-		s.calls = 0
-	}
-}
 
 var byLatency = []string{P2CEWMA, ShortestResponse}
 
@@ -223,21 +96,105 @@ func TestFailingInstanceIsTriedEachSecond(t *testing.T) {
 	}
 }
 
-// TestNewInstanceGetsItsShareAtOnce, neither more nor less.
+// TestNewInstanceGetsItsShareAtOnce, neither more nor less, but for what chance
+// does to the few calls of a second: their number varies by its root.
 func TestNewInstanceGetsItsShareAtOnce(t *testing.T) {
+	const fleets = 8
+	for _, policy := range byLatency {
+		for _, load := range []float64{0.3, 0.6, 0.8} {
+			t.Run(fmt.Sprint(policy, "/", load), func(t *testing.T) {
+				mean := 0.
+				for seed := range uint64(fleets) {
+					synctest.Test(t, func(t *testing.T) {
+						w := seededWorld(t, policy, seed, equalServers(9)...)
+						w.run(load, 5*time.Second)
+						w.servers = append(w.servers, &server{weight: 10})
+						w.forget()
+						w.run(load, time.Second)
+						mean += w.share(9) / fleets
+						chance := 2 / math.Sqrt(load*float64(time.Second/serviceTime))
+						if share := w.share(9); share < 0.5-chance || share > 1.5+chance {
+							t.Errorf("fleet %d: it has %.2f of its share in its first second", seed, share)
+						}
+						_, _ = w.figures()
+					})
+				}
+				if mean < 0.8 || mean > 1.2 {
+					t.Errorf("in the mean it has %.2f of its share in its first second", mean)
+				}
+			})
+		}
+	}
+}
+
+// TestFirstCallThatTakesLongIsForgiven: a new instance has to open files and
+// connections. Had it kept the name of that, it would starve.
+func TestFirstCallThatTakesLongIsForgiven(t *testing.T) {
 	for _, policy := range byLatency {
 		t.Run(policy, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, policy, equalServers(9)...)
-				w.run(0.6, 10*time.Second)
-				w.servers = append(w.servers, &server{weight: 10})
+				w.run(0.6, 5*time.Second)
+				w.servers = append(w.servers, &server{weight: 10, first: time.Second})
+				w.run(0.6, 4*time.Second) // the call itself, and what came behind it
 				w.forget()
-				w.run(0.6, time.Second)
-				if share := w.share(9); share < 0.5 || share > 1.5 {
-					t.Errorf("it has %.2f of its share in its first second", share)
+				w.run(0.6, 2*time.Second)
+				if share := w.share(9); share < 0.5 {
+					t.Errorf("three seconds after a first call of one second it has %.2f of its share", share)
 				}
 				_, _ = w.figures()
 			})
 		})
+	}
+}
+
+// TestFewFailuresEverywhereCostNothing: they are nobody's fault.
+func TestFewFailuresEverywhereCostNothing(t *testing.T) {
+	for _, policy := range byLatency {
+		t.Run(policy, func(t *testing.T) {
+			waits := map[float64]float64{}
+			for _, fails := range []float64{0, 0.005} {
+				synctest.Test(t, func(t *testing.T) {
+					servers := equalServers(10)
+					for _, s := range servers {
+						s.fails = fails
+					}
+					w := newWorld(t, policy, servers...)
+					w.run(0.8, 10*time.Second)
+					waits[fails], _ = w.figures()
+				})
+			}
+			t.Logf("mean wait %.2f service times without failures, %.2f with", waits[0], waits[0.005])
+			if waits[0.005] > 1.15*waits[0] {
+				t.Errorf("with 0.5 %% of failures calls wait for %.2f service times, without for %.2f", waits[0.005], waits[0])
+			}
+		})
+	}
+}
+
+// TestWhoIsNotPickedAnyMoreIsTriedWithinASecond: one that fails always, and one
+// that is very slow.
+func TestWhoIsNotPickedAnyMoreIsTriedWithinASecond(t *testing.T) {
+	for _, policy := range byLatency {
+		for name, bad := range map[string]server{"fails": {fails: 1}, "slow": {slower: 30}} {
+			t.Run(policy+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					servers := equalServers(10)
+					servers[3].fails, servers[3].slower = bad.fails, bad.slower
+					w := newWorld(t, policy, servers...)
+					w.run(0.4, 5*time.Second)
+					servers[3].idle = 0
+					w.forget()
+					w.run(0.4, 10*time.Second)
+					if servers[3].idle > 1100*time.Millisecond {
+						t.Errorf("it was not tried for %v", servers[3].idle)
+					}
+					if share := w.share(3) / 10; share > 0.015 {
+						t.Errorf("it has %.1f %% of the calls", 100*share)
+					}
+					_, _ = w.figures()
+				})
+			})
+		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fairway-rpc/fairway/internal/live"
 	"github.com/fairway-rpc/fairway/internal/pick"
-	"github.com/fairway-rpc/fairway/loadbalance/internal/ewma"
 	"github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
 )
 
 var _ pick.Node = (*node)(nil)
@@ -22,7 +22,7 @@ type node struct {
 	address  string
 	inFlight atomic.Int64
 	leaf     leastactive.Leaf[*candidate]
-	latency  ewma.Average          // for policies that go by it
+	history  pace.History          // for policies that go by it
 	picked   atomic.Int64          // when, for policies that try again who is not picked
 	aside    atomic.Pointer[aside] // nil for almost all
 	unseen   atomic.Pointer[aside] // the last trial that was taken for a success

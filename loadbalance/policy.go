@@ -31,13 +31,15 @@ const (
 	// SourceHash keeps a caller with one instance: by default this process, and
 	// with a key function whomever that names.
 	SourceHash = "source-hash"
-	// P2CEWMA draws two instances by weight and takes the better one, by latency
-	// and calls in flight for its weight (the power of two choices, M.
+	// P2CEWMA draws two instances by weight and takes the better one, by latency,
+	// failures and calls in flight for its weight (the power of two choices, M.
 	// Mitzenmacher 1996; latency as Finagle's peak EWMA). Latencies come from the
 	// suite of package middleware; without it only the calls in flight count.
 	P2CEWMA = "p2c-ewma"
 	// ShortestResponse takes the instance with the least latency times calls in
-	// flight, of several by weight (Dubbo's rule; the average latency decays over ten seconds).
+	// flight, of several by weight (Dubbo's rule; the average decays over ten
+	// seconds, instances that differ by less than half an octave are alike, and who
+	// fails counts as slower).
 	// Latencies come from the suite of package middleware.
 	ShortestResponse = "shortest-response"
 	// LeastActive takes the instance with the fewest calls in flight, of several

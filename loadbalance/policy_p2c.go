@@ -7,20 +7,20 @@ import (
 	"time"
 
 	"github.com/fairway-rpc/fairway/loadbalance/internal/alias"
-	"github.com/fairway-rpc/fairway/loadbalance/internal/ewma"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
 )
 
 // againAfter is how long an instance that loses each time is not picked at most:
 // then it is tried, since what is known of it is old.
-const againAfter = int64(time.Second)
+const againAfter = int64(500 * time.Millisecond)
 
-// p2c takes the better one of two instances that are drawn by weight. Whoever is
-// known to be slow is tried again after a second when it is drawn, by one call.
+// p2c takes the better one of two instances that are drawn by weight. Whoever has
+// lost for half a second is tried when it is drawn, by one call.
 type p2c struct {
 	config *config
 
 	_    [64]byte // callers write what follows
-	mean ewma.Mean
+	mean pace.Mean
 	_    [64]byte
 }
 
@@ -75,10 +75,10 @@ func (p *p2cChooser) draw(but *candidate, skip *skips) *candidate {
 }
 
 func (p *p2cChooser) better(a, b *candidate) *candidate {
-	now, mean := p.engine.config.now(), p.engine.mean.Value()
-	if p.cost(b, now, mean) < p.cost(a, now, mean) {
+	if p.cost(b) < p.cost(a) {
 		a, b = b, a
 	}
+	now := p.engine.config.now()
 	if last := b.node.picked.Load(); now-last > againAfter && b.node.picked.CompareAndSwap(last, now) {
 		return b
 	}
@@ -86,27 +86,20 @@ func (p *p2cChooser) better(a, b *candidate) *candidate {
 	return a
 }
 
-// cost is how long a call would take: latency times one more than the calls in
-// flight for the weight. Idle instances of one latency are equal, so that they
-// get what they are drawn for. What is worse than the mean and old counts less,
-// in proportion.
-func (p *p2cChooser) cost(c *candidate, now int64, mean float64) float64 {
-	latency := c.node.latency.Estimate()
-	switch {
-	case latency == 0:
-		latency = max(mean, 1)
-	case latency > mean:
-		idle := float64(max(now-c.node.latency.Last(), 0))
-		latency = mean + (latency-mean)*float64(ewma.Tau)/(float64(ewma.Tau)+idle)
-	}
-	return latency * (1 + float64(c.node.inFlight.Load())*p.weight/float64(c.share()))
+// cost is how long a call would take: how slow the instance is, times one more
+// than the calls in flight for the weight. Idle instances that are alike are equal,
+// so that they get what they are drawn for.
+func (p *p2cChooser) cost(c *candidate) float64 {
+	return c.node.history.Slowness() * (1 + float64(c.node.inFlight.Load())*p.weight/float64(c.share()))
 }
 
 func (e *p2c) took(n *node, now, took int64, failed bool) {
-	n.latency.ObservePeak(now, took, failed)
-	if !failed {
-		e.mean.Observe(now, took)
+	if failed {
+		n.history.Failed(now)
+	} else {
+		e.mean.Observe(now, n.history.AnsweredPeak(now, took, e.mean.Value()))
 	}
+	n.history.Compare(e.mean.Value())
 }
 
 func (e *p2c) begin(n *node) { n.inFlight.Add(1) }

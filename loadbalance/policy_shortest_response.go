@@ -6,18 +6,19 @@ package loadbalance
 import (
 	"sync/atomic"
 
-	"github.com/fairway-rpc/fairway/loadbalance/internal/ewma"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
 )
 
 // shortestResponse is leastActive whose calls count for as much more as the
-// instance is slower. An instance of which nothing is known counts as the mean.
-// One that is slow and was not picked for a second counts as fast for a call, so
-// that what is known of it does not grow old.
+// instance is slower than the mean, or as they fail, in steps of half an octave;
+// between those that are alike weights decide. One of which nothing is known
+// counts as the mean. One that is slow and was not picked for half a second counts
+// as fast for a call, so that what is known of it does not grow old.
 type shortestResponse struct {
 	leastActive
 
 	list  atomic.Pointer[[]*candidate]
-	mean  ewma.Mean
+	mean  pace.Mean
 	swept atomic.Int64 // when those who are not picked were looked for
 }
 
@@ -31,36 +32,35 @@ func newShortestResponse(c *config) engine {
 }
 
 func (e *shortestResponse) build(list []*candidate, prev chooser) chooser {
-	mean := e.mean.Value()
-	for _, c := range list {
-		if c.node.latency.Estimate() == 0 {
-			e.tree.Slow(&c.node.leaf, mean)
-		}
-	}
 	e.list.Store(&list)
 	e.leastActive.build(list, prev)
 	return e
 }
 
 func (e *shortestResponse) took(n *node, now, took int64, failed bool) {
-	n.latency.Observe(now, took, failed)
-	if !failed {
-		e.mean.Observe(now, took)
+	if failed {
+		n.history.Failed(now)
+	} else {
+		e.mean.Observe(now, n.history.Answered(now, took, e.mean.Value()))
 	}
-	e.tree.Slow(&n.leaf, n.latency.Estimate())
+	n.history.Compare(e.mean.Value())
+	e.tree.Slow(&n.leaf, n.history.Slowness())
 	if swept := e.swept.Load(); now-swept > againAfter/4 && e.swept.CompareAndSwap(swept, now) {
 		go e.sweep(now)
 	}
 }
 
+// asFast makes a call on an idle instance the cheapest there is, and a second one
+// dearer than that on any idle one that is not slow.
+const asFast = 0.51
+
 // sweep has those tried again who are slow and idle, and whose last call will have
-// ended more than a second ago before the next sweep.
+// ended more than half a second ago before the next sweep.
 func (e *shortestResponse) sweep(now int64) {
-	mean := e.mean.Value()
 	for _, c := range *e.list.Load() {
 		n := c.node
-		if n.latency.Estimate() > mean && now-n.latency.Last() > againAfter*3/4 && n.leaf.Count() == 0 {
-			e.tree.Slow(&n.leaf, mean/2)
+		if n.history.Slowness() > 1 && now-n.history.Last() > againAfter*3/4 && n.leaf.Count() == 0 {
+			e.tree.Slow(&n.leaf, asFast)
 		}
 	}
 }

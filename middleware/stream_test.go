@@ -130,7 +130,7 @@ type streamWorld struct {
 
 	way      *relay // to the server
 	balancer *loadbalance.Balancer
-	ctx      context.Context //nolint:containedctx // the stream's
+	ctx      context.Context
 	cancel   context.CancelFunc
 }
 
@@ -150,6 +150,7 @@ func (w streamWorld) released(t *testing.T, within time.Duration) {
 
 func TestStreamIsCountedToItsEnd(t *testing.T) {
 	eachStream(t, func(t *testing.T, w streamWorld) {
+		t.Helper()
 		if err := w.end(w.ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -159,6 +160,7 @@ func TestStreamIsCountedToItsEnd(t *testing.T) {
 
 func TestStreamIsCountedUntilItsCallerCancels(t *testing.T) {
 	eachStream(t, func(t *testing.T, w streamWorld) {
+		t.Helper()
 		w.cancel()
 		for w.receive(w.ctx) == nil { // what has come before
 		}
@@ -168,6 +170,7 @@ func TestStreamIsCountedUntilItsCallerCancels(t *testing.T) {
 
 func TestStreamIsCountedUntilItsConnectionBreaks(t *testing.T) {
 	eachStream(t, func(t *testing.T, w streamWorld) {
+		t.Helper()
 		w.way.cut()
 		for w.receive(w.ctx) == nil { // what has come before
 		}
@@ -179,6 +182,7 @@ func TestStreamIsCountedUntilItsConnectionBreaks(t *testing.T) {
 // more.
 func TestAbandonedStreamIsReleasedWithItsContext(t *testing.T) {
 	eachStream(t, func(t *testing.T, w streamWorld) {
+		t.Helper()
 		w.cancel()
 		w.released(t, 6*time.Second)
 	})
