@@ -87,7 +87,7 @@ func (s *service) chooseAround(hash uint64, c *candidate, skip *skips, attempt *
 		return c, skip
 	}
 	if s.counter != nil {
-		s.counter.end(c.node)
+		c.node.End()
 	}
 	avoid := &skips{aside: true}
 	if skip != nil {
@@ -124,7 +124,7 @@ func (s *service) chooseAside(hash uint64, skip *skips, t *table) (*candidate, *
 		c = leftover(t.list, nil, r, (*candidate).fullShare)
 	}
 	if c != nil && s.counter != nil {
-		s.counter.begin(c.node)
+		c.node.Begin()
 	}
 	return c, skip
 }

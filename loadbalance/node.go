@@ -31,29 +31,22 @@ type node struct {
 
 // Begin implements pick.Node.
 func (n *node) Begin() {
-	if c := n.service.counter; c != nil {
-		c.begin(n)
-		return
-	}
 	n.inFlight.Add(1)
+	if c := n.service.counter; c != nil {
+		c.counted(n, 1)
+	}
 }
 
 // End implements pick.Node.
 func (n *node) End() {
-	if c := n.service.counter; c != nil {
-		c.end(n)
-		return
-	}
 	n.inFlight.Add(-1)
+	if c := n.service.counter; c != nil {
+		c.counted(n, -1)
+	}
 }
 
 // active is the number of calls in flight.
-func (n *node) active() int64 {
-	if c := n.service.counter; c != nil {
-		return c.active(n)
-	}
-	return n.inFlight.Load()
-}
+func (n *node) active() int64 { return max(0, n.inFlight.Load()) }
 
 // Doubt implements pick.Node.
 func (n *node) Doubt() uint64 {

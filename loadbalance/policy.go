@@ -115,12 +115,12 @@ type chooser interface {
 	choose(hash uint64, skip *skips) *candidate
 }
 
-// counter is an engine that reads the calls in flight and keeps them itself. A
-// candidate that its choose returns has been counted already.
+// counter is an engine that reads the calls in flight. A candidate that its choose
+// returns has been counted already.
 type counter interface {
-	begin(*node)
-	end(*node)
-	active(*node) int64
+	// counted tells that the calls in flight on a node are so many more or fewer
+	// now, for another reason than the engine's own choice.
+	counted(n *node, more int64)
 }
 
 // timer is an engine that goes by how long calls take. It is told of each unary

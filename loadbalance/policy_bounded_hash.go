@@ -85,16 +85,4 @@ func (n *node) beginUpTo(bound int64) bool {
 	}
 }
 
-func (e *boundedHash) begin(n *node) {
-	e.total.Add(1)
-	n.inFlight.Add(1)
-}
-
-// end takes the call from its node first: the sum of all nodes is never above
-// the total.
-func (e *boundedHash) end(n *node) {
-	n.inFlight.Add(-1)
-	e.total.Add(-1)
-}
-
-func (e *boundedHash) active(n *node) int64 { return n.inFlight.Load() }
+func (e *boundedHash) counted(_ *node, more int64) { e.total.Add(more) }

@@ -46,13 +46,10 @@ func (f *foreignChooser) choose(hash uint64, skip *skips) *candidate {
 		c = leftover(f.list, skip, f.engine.config.rand.Uint64(), (*candidate).share)
 	}
 	if c != nil {
-		f.engine.begin(c.node)
+		c.node.inFlight.Add(1)
 	}
 	return c
 }
 
-func (e *foreign) begin(n *node) { n.inFlight.Add(1) }
-
-func (e *foreign) end(n *node) { n.inFlight.Add(-1) }
-
-func (e *foreign) active(n *node) int64 { return n.inFlight.Load() }
+// counted has nothing to do: the node's own count is all that is read.
+func (e *foreign) counted(*node, int64) {}

@@ -48,8 +48,4 @@ func (e *leastActive) choose(_ uint64, skip *skips) *candidate {
 	return c
 }
 
-func (e *leastActive) begin(n *node) { e.tree.AcquireLeaf(&n.leaf) }
-
-func (e *leastActive) end(n *node) { e.tree.Release(&n.leaf) }
-
-func (e *leastActive) active(n *node) int64 { return n.leaf.Count() }
+func (e *leastActive) counted(n *node, _ int64) { e.tree.Refresh(&n.leaf) }

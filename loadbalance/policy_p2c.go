@@ -60,7 +60,7 @@ func (p *p2cChooser) choose(_ uint64, skip *skips) *candidate {
 	} else if other := p.draw(c, skip); other != nil {
 		c = p.better(c, other)
 	}
-	p.engine.begin(c.node)
+	c.node.inFlight.Add(1)
 	return c
 }
 
@@ -102,8 +102,5 @@ func (e *p2c) took(n *node, now, took int64, failed bool) {
 	n.history.Compare(e.mean.Value())
 }
 
-func (e *p2c) begin(n *node) { n.inFlight.Add(1) }
-
-func (e *p2c) end(n *node) { n.inFlight.Add(-1) }
-
-func (e *p2c) active(n *node) int64 { return n.inFlight.Load() }
+// counted has nothing to do: the node's own count is all that is read.
+func (e *p2c) counted(*node, int64) {}

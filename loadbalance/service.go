@@ -80,6 +80,7 @@ func (s *service) node(address string) *node {
 	n := s.nodes[address]
 	if n == nil {
 		n = &node{service: s, address: address}
+		n.leaf.Share(&n.inFlight)
 		s.nodes[address] = n
 	}
 	return n

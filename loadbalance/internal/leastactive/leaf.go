@@ -8,11 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// Leaf counts the calls in flight on one item. It belongs to the caller and
-// survives changes of the list, in one tree at most. The zero Leaf is ready for
-// use.
+// Leaf is an item's place in one tree at most, with the calls in flight on it. It
+// belongs to the caller and survives changes of the list. The zero Leaf is ready
+// for use.
 type Leaf[T any] struct {
-	count atomic.Int64 // written under the tree's lock
+	own    atomic.Int64
+	shared *atomic.Int64 // in place of own
 
 	// Under the tree's lock: the place in the list plus one, or 0 outside of it,
 	// and what the list says.
@@ -24,12 +25,31 @@ type Leaf[T any] struct {
 	slowness float64 // under the tree's lock; 0 means 1
 }
 
+// Share has the leaf count by a number that the leaves of the same item in other
+// trees share, before it is listed. Whoever changes that number tells the trees
+// by [Tree.Refresh], but for changes that a tree has made itself.
+func (l *Leaf[T]) Share(count *atomic.Int64) { l.shared = count }
+
+func (l *Leaf[T]) calls() *atomic.Int64 {
+	if l.shared != nil {
+		return l.shared
+	}
+	return &l.own
+}
+
 // Count is the number of calls in flight, never below 0. It takes no lock.
-func (l *Leaf[T]) Count() int64 { return l.count.Load() }
+func (l *Leaf[T]) Count() int64 { return max(l.calls().Load(), 0) }
 
 // add counts n more calls. Whoever ends more calls than have begun is in error,
 // but must not make an item look less busy than idle for ever.
-func (l *Leaf[T]) add(n int64) { l.count.Store(max(l.count.Load()+n, 0)) }
+func (l *Leaf[T]) add(n int64) {
+	for calls := l.calls(); ; {
+		before := calls.Load()
+		if calls.CompareAndSwap(before, max(before+n, 0)) {
+			return
+		}
+	}
+}
 
 // enter puts the leaf at a place of the list.
 func (l *Leaf[T]) enter(place int, e Entry[T]) {
@@ -50,7 +70,7 @@ func (l *Leaf[T]) leave() {
 // divide to equal numbers, and those of counts below 2^20 and capacities of up to
 // 2^31 that differ do so by more than the rounding, so that ties are exact.
 func (l *Leaf[T]) cost() int64 {
-	cost := float64(l.count.Load() + 1)
+	cost := float64(l.Count() + 1)
 	if l.capacity != 1 {
 		cost /= l.capacity
 	}

@@ -121,6 +121,14 @@ func (t *Tree[T]) Release(l *Leaf[T]) {
 	t.mu.Unlock()
 }
 
+// Refresh takes account of a number of calls that was changed elsewhere. Of
+// several refreshes the last sees the latest number.
+func (t *Tree[T]) Refresh(l *Leaf[T]) {
+	t.mu.Lock()
+	t.count(l, 0)
+	t.mu.Unlock()
+}
+
 // Slow says how slow the item is, whether or not it is listed: the cost of a call
 // on it is multiplied by that from now on. 0 means 1.
 func (t *Tree[T]) Slow(l *Leaf[T], slowness float64) {
@@ -131,7 +139,9 @@ func (t *Tree[T]) Slow(l *Leaf[T], slowness float64) {
 }
 
 func (t *Tree[T]) count(l *Leaf[T], n int64) {
-	l.add(n)
+	if n != 0 {
+		l.add(n)
+	}
 	if l.place > 0 {
 		t.play.set(l.place-1, t.standing(l.place-1))
 	}
