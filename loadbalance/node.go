@@ -76,7 +76,7 @@ func (n *node) Done(o pick.Outcome, doubt uint64, aside bool) {
 
 // Clock implements pick.Node.
 func (n *node) Clock() int64 {
-	if n.service.timer == nil {
+	if n.service.core.policy.average == nil {
 		return 0
 	}
 	return n.service.core.config.now()
@@ -84,9 +84,9 @@ func (n *node) Clock() int64 {
 
 // Took implements pick.Node.
 func (n *node) Took(began int64, o pick.Outcome) {
-	if t := n.service.timer; t != nil && (o.Failed() || o == pick.Answered) {
+	if n.service.core.policy.average != nil && (o.Failed() || o == pick.Answered) {
 		now := n.service.core.config.now()
-		t.took(n, now, now-began, o.Failed())
+		n.service.took(n, now, now-began, o.Failed())
 	}
 }
 

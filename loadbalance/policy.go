@@ -3,7 +3,10 @@
 
 package loadbalance
 
-import "github.com/fairway-rpc/fairway/internal/fault"
+import (
+	"github.com/fairway-rpc/fairway/internal/fault"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
+)
 
 // The names of the policies, as [New] takes them and as spans and metrics say
 // them.
@@ -59,6 +62,9 @@ type policy struct {
 	mayHash bool
 	// even tells that weights do not count.
 	even bool
+	// average takes the latency of a call in and returns the estimate, for policies
+	// that go by how long calls take.
+	average func(h *pace.History, now, took int64, mean float64) float64
 	// engine makes the state of one service. If that is a counter, the policy
 	// reads the calls in flight.
 	engine func(*config) engine
@@ -75,8 +81,8 @@ var builtin = []policy{
 	{name: Maglev, engine: newMaglev, hashes: true},
 	{name: SourceHash, engine: newConsistentHash, hashes: true, keyless: true},
 	{name: LeastActive, engine: newLeastActive},
-	{name: P2CEWMA, engine: newP2C},
-	{name: ShortestResponse, engine: newShortestResponse},
+	{name: P2CEWMA, engine: newP2C, average: (*pace.History).AnsweredPeak},
+	{name: ShortestResponse, engine: newShortestResponse, average: (*pace.History).Answered},
 }
 
 // prepare checks and completes the options for the policy.
@@ -99,7 +105,8 @@ func (p policy) weigh() func(*candidate) uint64 {
 	return (*candidate).share
 }
 
-// engine is what a policy keeps for one service across changes of its list.
+// engine is what a policy keeps for one service, or one group of its instances,
+// across changes of the list.
 type engine interface {
 	// build prepares choices from a list; prev is what it replaces, nil at
 	// first. Calls of build do not overlap; choices already built stay in use
@@ -123,8 +130,7 @@ type counter interface {
 	counted(n *node, more int64)
 }
 
-// timer is an engine that goes by how long calls take. It is told of each unary
-// call that was answered or failed, in nanoseconds.
-type timer interface {
-	took(n *node, now, took int64, failed bool)
+// pacer is an engine that is told when a node's history has changed.
+type pacer interface {
+	paced(n *node, now int64)
 }

@@ -3,7 +3,11 @@
 
 package loadbalance
 
-import "github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
+import (
+	"sync"
+
+	"github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
+)
 
 // leastActive takes the instance with the fewest calls in flight, of several by
 // weighted random (Dubbo's rule). Choosing and counting are one step, so that
@@ -14,6 +18,7 @@ type leastActive struct {
 	rand      Rand
 	perWeight bool
 	tree      leastactive.Tree[*candidate]
+	leaves    *sync.Map // of nodes, for one of several groups; nil if there is but one
 }
 
 var _ counter = (*leastActive)(nil)
@@ -25,10 +30,27 @@ func newLeastActive(c *config) engine { return &leastActive{rand: c.rand, perWei
 func (e *leastActive) build(list []*candidate, _ chooser) chooser {
 	entries := make([]leastactive.Entry[*candidate], len(list))
 	for i, c := range list {
-		entries[i] = leastactive.Entry[*candidate]{Leaf: &c.node.leaf, Value: c, Weight: c.share(), Capacity: e.capacity(c)}
+		entries[i] = leastactive.Entry[*candidate]{Leaf: e.leaf(c.node), Value: c, Weight: c.share(), Capacity: e.capacity(c)}
 	}
 	e.tree.Reset(entries)
 	return e
+}
+
+// apart has the engine keep its own leaves: there are other groups, and a leaf
+// belongs to one tree.
+func (e *leastActive) apart() { e.leaves = &sync.Map{} }
+
+func (e *leastActive) leaf(n *node) *leastactive.Leaf[*candidate] {
+	if e.leaves == nil {
+		return &n.leaf
+	}
+	if l, ok := e.leaves.Load(n); ok {
+		return l.(*leastactive.Leaf[*candidate])
+	}
+	l := &leastactive.Leaf[*candidate]{}
+	l.Share(&n.inFlight)
+	had, _ := e.leaves.LoadOrStore(n, l)
+	return had.(*leastactive.Leaf[*candidate])
 }
 
 func (e *leastActive) capacity(c *candidate) float64 {
@@ -48,4 +70,4 @@ func (e *leastActive) choose(_ uint64, skip *skips) *candidate {
 	return c
 }
 
-func (e *leastActive) counted(n *node, _ int64) { e.tree.Refresh(&n.leaf) }
+func (e *leastActive) counted(n *node, _ int64) { e.tree.Refresh(e.leaf(n)) }

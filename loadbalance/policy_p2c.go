@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fairway-rpc/fairway/loadbalance/internal/alias"
-	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
 )
 
 // againAfter is how long an instance that loses each time is not picked at most:
@@ -16,18 +15,9 @@ const againAfter = int64(500 * time.Millisecond)
 
 // p2c takes the better one of two instances that are drawn by weight. Whoever has
 // lost for half a second is tried when it is drawn, by one call.
-type p2c struct {
-	config *config
+type p2c struct{ config *config }
 
-	_    [64]byte // callers write what follows
-	mean pace.Mean
-	_    [64]byte
-}
-
-var (
-	_ counter = (*p2c)(nil)
-	_ timer   = (*p2c)(nil)
-)
+var _ counter = (*p2c)(nil)
 
 func newP2C(c *config) engine { return &p2c{config: c} }
 
@@ -91,15 +81,6 @@ func (p *p2cChooser) better(a, b *candidate) *candidate {
 // so that they get what they are drawn for.
 func (p *p2cChooser) cost(c *candidate) float64 {
 	return c.node.history.Slowness() * (1 + float64(c.node.inFlight.Load())*p.weight/float64(c.share()))
-}
-
-func (e *p2c) took(n *node, now, took int64, failed bool) {
-	if failed {
-		n.history.Failed(now)
-	} else {
-		e.mean.Observe(now, n.history.AnsweredPeak(now, took, e.mean.Value()))
-	}
-	n.history.Compare(e.mean.Value())
 }
 
 // counted has nothing to do: the node's own count is all that is read.

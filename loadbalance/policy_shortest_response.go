@@ -3,11 +3,7 @@
 
 package loadbalance
 
-import (
-	"sync/atomic"
-
-	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
-)
+import "sync/atomic"
 
 // shortestResponse is leastActive whose calls count for as much more as the
 // instance is slower than the mean, or as they fail, in steps of half an octave;
@@ -18,13 +14,12 @@ type shortestResponse struct {
 	leastActive
 
 	list  atomic.Pointer[[]*candidate]
-	mean  pace.Mean
 	swept atomic.Int64 // when those who are not picked were looked for
 }
 
 var (
 	_ counter = (*shortestResponse)(nil)
-	_ timer   = (*shortestResponse)(nil)
+	_ pacer   = (*shortestResponse)(nil)
 )
 
 func newShortestResponse(c *config) engine {
@@ -37,14 +32,8 @@ func (e *shortestResponse) build(list []*candidate, prev chooser) chooser {
 	return e
 }
 
-func (e *shortestResponse) took(n *node, now, took int64, failed bool) {
-	if failed {
-		n.history.Failed(now)
-	} else {
-		e.mean.Observe(now, n.history.Answered(now, took, e.mean.Value()))
-	}
-	n.history.Compare(e.mean.Value())
-	e.tree.Slow(&n.leaf, n.history.Slowness())
+func (e *shortestResponse) paced(n *node, now int64) {
+	e.tree.Slow(e.leaf(n), n.history.Slowness())
 	if swept := e.swept.Load(); now-swept > againAfter/4 && e.swept.CompareAndSwap(swept, now) {
 		go e.sweep(now)
 	}
@@ -59,8 +48,8 @@ const asFast = 0.51
 func (e *shortestResponse) sweep(now int64) {
 	for _, c := range *e.list.Load() {
 		n := c.node
-		if n.history.Slowness() > 1 && now-n.history.Last() > againAfter*3/4 && n.leaf.Count() == 0 {
-			e.tree.Slow(&n.leaf, asFast)
+		if n.history.Slowness() > 1 && now-n.history.Last() > againAfter*3/4 && n.active() == 0 {
+			e.tree.Slow(e.leaf(n), asFast)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/live"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
 )
 
 // service is the state of one resolver's service in a balancer. Picks read the
@@ -21,7 +22,7 @@ type service struct {
 	key     string
 	engine  engine
 	counter counter                                               // the engine, if it counts
-	timer   timer                                                 // the engine, if it goes by how long calls take
+	pacer   pacer                                                 // the engine, if it goes by how long calls take
 	hash    func(ctx context.Context, request any) (uint64, bool) // nil for policies that do not hash
 	table   atomic.Pointer[table]
 	life    life
@@ -33,6 +34,10 @@ type service struct {
 	view     *live.View // nil for a plain result
 	unfollow func()
 	pending  atomic.Int64 // changes that no table shows yet
+
+	_    [64]byte // callers write what follows
+	mean pace.Mean
+	_    [64]byte
 
 	mu    sync.Mutex
 	nodes map[string]*node
@@ -57,7 +62,7 @@ func (s *service) engage() {
 	p, cfg := s.core.policy, s.core.config
 	s.engine = p.engine(cfg)
 	s.counter, _ = s.engine.(counter)
-	s.timer, _ = s.engine.(timer)
+	s.pacer, _ = s.engine.(pacer)
 	if p.hashes || p.mayHash {
 		s.hash = cfg.hash
 	}
