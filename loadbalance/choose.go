@@ -30,9 +30,17 @@ func (s *service) choose(ctx context.Context, request any, info rpcinfo.RPCInfo,
 	if info != nil {
 		skip = t.skipsOf(info, attempt)
 	}
-	c := t.chooser.choose(hash, skip)
+	if t.division != nil || s.kept != nil {
+		return s.chooseWithin(ctx, request, hash, skip, attempt, t)
+	}
+	return s.chooseFrom(&t.group, hash, skip, attempt)
+}
+
+// chooseFrom picks from a group.
+func (s *service) chooseFrom(g *group, hash uint64, skip *skips, attempt *pick.Attempt) (*candidate, *skips, error) {
+	c := g.chooser.choose(hash, skip)
 	if c == nil || s.someAside.Load() {
-		return s.chooseAgain(hash, c, skip, attempt, t)
+		return s.chooseAgain(hash, c, skip, attempt, g)
 	}
 	return c, skip, nil
 }
@@ -47,13 +55,13 @@ func (s *service) hashOf(ctx context.Context, request any) (hash uint64, ok bool
 }
 
 // chooseAgain is for the rare cases: nobody was found, or somebody is aside.
-func (s *service) chooseAgain(hash uint64, c *candidate, skip *skips, attempt *pick.Attempt, t *table) (*candidate, *skips, error) {
-	if c == nil && skip != nil { // the others are aside, or the policy knows a later list than this table
+func (s *service) chooseAgain(hash uint64, c *candidate, skip *skips, attempt *pick.Attempt, g *group) (*candidate, *skips, error) {
+	if c == nil && skip != nil { // the others are aside, or the policy knows a later list than this group
 		skip = nil
-		c = t.chooser.choose(hash, nil)
+		c = g.chooser.choose(hash, nil)
 	}
 	if c != nil && c.node.aside.Load() != nil {
-		c, skip = s.chooseAround(hash, c, skip, attempt, t)
+		c, skip = s.chooseAround(hash, c, skip, attempt, g)
 	}
 	if c == nil {
 		return nil, nil, ErrAllDrained
@@ -82,8 +90,8 @@ func (s *service) isAside(c *candidate) bool {
 // later than it is so. The candidate is taken as a trial, if it is time for one.
 // Otherwise those are preferred who are not aside and have not been tried, then
 // who is not aside, then, as everybody is aside, who has not been tried.
-func (s *service) chooseAround(hash uint64, c *candidate, skip *skips, attempt *pick.Attempt, t *table) (*candidate, *skips) {
-	if c.node.claim(attempt == nil) || t.allAside {
+func (s *service) chooseAround(hash uint64, c *candidate, skip *skips, attempt *pick.Attempt, g *group) (*candidate, *skips) {
+	if c.node.claim(attempt == nil) || g.allAside {
 		return c, skip
 	}
 	if s.counter != nil {
@@ -93,35 +101,35 @@ func (s *service) chooseAround(hash uint64, c *candidate, skip *skips, attempt *
 	if skip != nil {
 		avoid.nodes = skip.nodes
 	}
-	if other := s.chooseOther(hash, avoid, t); other != nil {
+	if other := s.chooseOther(hash, avoid, g); other != nil {
 		return other, avoid
 	}
-	if other := s.chooseOther(hash, &skips{aside: true}, t); other != nil {
+	if other := s.chooseOther(hash, &skips{aside: true}, g); other != nil {
 		return other, nil
 	}
-	return s.chooseAside(hash, skip, t)
+	return s.chooseAside(hash, skip, g)
 }
 
 // chooseOther is the policy's choice among those who are not skipped. It looks
 // first if there is anybody, since a policy may take long to find that out.
-func (s *service) chooseOther(hash uint64, skip *skips, t *table) *candidate {
-	if !slices.ContainsFunc(t.list, func(c *candidate) bool { return c.share() > 0 && !skip.has(c) }) {
+func (s *service) chooseOther(hash uint64, skip *skips, g *group) *candidate {
+	if !slices.ContainsFunc(g.list, func(c *candidate) bool { return c.share() > 0 && !skip.has(c) }) {
 		return nil
 	}
-	return t.chooser.choose(hash, skip)
+	return g.chooser.choose(hash, skip)
 }
 
 // chooseAside draws among all of the list, since the policy knows only of those
 // who were not aside when the table was built.
-func (s *service) chooseAside(hash uint64, skip *skips, t *table) (*candidate, *skips) {
+func (s *service) chooseAside(hash uint64, skip *skips, g *group) (*candidate, *skips) {
 	r := hash
 	if s.hash == nil {
 		r = s.core.config.rand.Uint64()
 	}
-	c := leftover(t.list, skip, r, (*candidate).fullShare)
+	c := leftover(g.list, skip, r, (*candidate).fullShare)
 	if c == nil {
 		skip = nil
-		c = leftover(t.list, nil, r, (*candidate).fullShare)
+		c = leftover(g.list, nil, r, (*candidate).fullShare)
 	}
 	if c != nil && s.counter != nil {
 		c.node.Begin()

@@ -21,6 +21,8 @@ var (
 	// ErrAllDrained means that there are instances, but each of them has the
 	// weight 0 or does not serve.
 	ErrAllDrained = errors.New("fairway: all instances are drained")
+	// ErrNoneInSubset means that a filter leaves no instance that serves.
+	ErrNoneInSubset = errors.New("fairway: no instance in the wanted subset")
 	// ErrNoKey means that a hashing policy got no key for the call.
 	ErrNoKey = errors.New("fairway: the call has no hash key")
 	// ErrDuplicate is wrapped by the error about an item that a [Selector] has

@@ -52,7 +52,7 @@ func TestKeys(t *testing.T) {
 // TestCallsWithoutAKey are errors, or spread if that is wanted; never do they all
 // go to one instance.
 func TestCallsWithoutAKey(t *testing.T) {
-	res := result("r", 1, 1, 1)
+	res := result("r", 10, 10, 10)
 	for _, policy := range []string{ConsistentHash, BoundedHash} {
 		if got := call(t.Context(), mustNew(t, policy), res); got != "" {
 			t.Errorf("%s: a call without a key went to %s", policy, got)

@@ -21,6 +21,7 @@ type node struct {
 	service  *service
 	address  string
 	inFlight atomic.Int64
+	seats    atomic.Pointer[[]*place] // the groups that take account of its calls, if there are several
 	leaf     leastactive.Leaf[*candidate]
 	history  pace.History          // for policies that go by it
 	picked   atomic.Int64          // when, for policies that try again who is not picked

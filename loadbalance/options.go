@@ -29,6 +29,13 @@ type config struct {
 	unweighted   bool
 	hashWarmUp   bool
 	perWeight    bool
+
+	filters      []TagFilter
+	zone         zone
+	subsetSize   int // 0: all
+	subsetCaller string
+	affinityKey  func(ctx context.Context, request any) string // nil: none
+	affinityTime time.Duration
 }
 
 // now is the present in nanoseconds, above 0, on the monotonic clock.

@@ -12,6 +12,7 @@ import (
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/live"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/affinity"
 	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
 )
 
@@ -26,6 +27,9 @@ type service struct {
 	hash    func(ctx context.Context, request any) (uint64, bool) // nil for policies that do not hash
 	table   atomic.Pointer[table]
 	life    life
+
+	places map[string]*place      // of the groups, nil if there is but one
+	kept   *affinity.Table[*node] // nil without affinity
 
 	someAside atomic.Bool // whether picks must look if a node is aside
 	warming   *time.Timer // runs while somebody warms up
@@ -48,7 +52,7 @@ type service struct {
 // newService builds the first table at once: a call is waiting for it.
 func newService(c *core, res kdiscovery.Result) *service {
 	s := &service{core: c, key: res.CacheKey, nodes: make(map[string]*node), view: live.Find(res.CacheKey)}
-	s.engage()
+	s.engage(true)
 	if s.view == nil {
 		s.replace(res.Instances)
 		return s
@@ -58,11 +62,24 @@ func newService(c *core, res kdiscovery.Result) *service {
 }
 
 // engage makes the engine of the policy.
-func (s *service) engage() {
+// Only instances of resolvers are divided by filters and kept by affinity.
+func (s *service) engage(instances bool) {
 	p, cfg := s.core.policy, s.core.config
 	s.engine = p.engine(cfg)
 	s.counter, _ = s.engine.(counter)
 	s.pacer, _ = s.engine.(pacer)
+	if instances && cfg.divides() {
+		s.places = make(map[string]*place)
+		if s.counter != nil {
+			s.counter = spread{}
+		}
+		if s.pacer != nil {
+			s.pacer = spread{}
+		}
+	}
+	if instances && cfg.affinityKey != nil {
+		s.kept = affinity.New[*node](int64(cfg.affinityTime), MaxAffinityKeys)
+	}
 	if p.hashes || p.mayHash {
 		s.hash = cfg.hash
 	}
@@ -184,7 +201,7 @@ func (s *service) latest(prev *table) ([]*live.Node, *live.Set) {
 // listed nor busy.
 func (s *service) swap(t *table) {
 	s.table.Store(t)
-	s.finishLater(t.chooser)
+	s.finishLater(t)
 	s.warmLater(t)
 	if len(s.nodes) == len(t.list) {
 		return // each has its node

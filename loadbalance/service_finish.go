@@ -20,12 +20,11 @@ type finisher interface {
 // less than two per cent of a processor for it.
 const calmFor = 250 * time.Millisecond
 
-// finishLater has the final form built when the list has been calm. Callers hold
+// finishLater has the final forms built when the list has been calm. Callers hold
 // mu.
-func (s *service) finishLater(c chooser) {
-	f, ok := c.(finisher)
+func (s *service) finishLater(t *table) {
 	switch {
-	case !ok || !f.provisional():
+	case t.provisional() == nil:
 		if s.calm != nil {
 			s.calm.Stop()
 		}
@@ -36,19 +35,51 @@ func (s *service) finishLater(c chooser) {
 	}
 }
 
-// finish builds the final form beside picks and changes, and swaps it in unless
-// the list has changed meanwhile.
+// provisional is a group whose chooser stands in for its final form.
+func (t *table) provisional() *group {
+	if t.division == nil {
+		return t.group.provisional()
+	}
+	for _, g := range t.division.groups {
+		if g.provisional() != nil {
+			return g
+		}
+	}
+	return nil
+}
+
+func (g *group) provisional() *group {
+	if f, ok := g.chooser.(finisher); ok && f.provisional() {
+		return g
+	}
+	return nil
+}
+
+// finish builds a final form beside picks and changes, and swaps it in unless the
+// list has changed meanwhile. There may be further ones.
 func (s *service) finish() {
-	f, ok := s.table.Load().chooser.(finisher)
-	if !ok || !f.provisional() || s.life.is(gone) {
+	t := s.table.Load()
+	g := t.provisional()
+	if g == nil || s.life.is(gone) {
 		return
 	}
-	final := f.finish()
+	final := g.chooser.(finisher).finish()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.table.Load(); t.chooser == f {
-		finished := *t
-		finished.chooser = final
-		s.table.Store(&finished)
+	if now := s.table.Load(); now.division == t.division && now.chooser == t.chooser {
+		finished := now.with(g.name, final)
+		s.table.Store(finished)
+		s.finishLater(finished)
 	}
+}
+
+// with is the table with another chooser of one group.
+func (t *table) with(name string, c chooser) *table {
+	other := *t
+	if t.division == nil {
+		other.chooser = c
+	} else {
+		other.division = t.division.with(name, c)
+	}
+	return &other
 }

@@ -11,7 +11,7 @@ import (
 // newLocalService is a service whose lists come from a selector.
 func newLocalService(c *core) *service {
 	s := &service{core: c, nodes: make(map[string]*node)}
-	s.engage()
+	s.engage(false)
 	s.show(nil)
 	return s
 }

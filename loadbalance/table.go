@@ -12,13 +12,14 @@ import (
 
 // table is one immutable list of a service, ready to pick from.
 type table struct {
-	chooser  chooser
-	list     []*candidate
+	group // of all instances; without a chooser if they are divided
+
+	simple   bool           // somebody serves, and a pick needs neither a hash nor filters nor affinity
+	division *division      // nil without filters
 	places   map[string]int // of addresses in the list
 	tally    tally
 	aside    int           // how many of these are aside, or due for a trial
 	outs     int           // how many of these are aside and not due
-	allAside bool          // and may be picked, since there is nobody else
 	step     time.Duration // after which it should be built again; 0 if nobody warms up
 
 	nodes []*live.Node // what the table was built from
@@ -44,7 +45,14 @@ func (s *service) newTable(nodes []*live.Node, set *live.Set, prev *table) *tabl
 	now := time.Now()
 	t.leaveOut(s, now, prev)
 	t.warmUp(now, prev)
-	t.chooser = s.engine.build(t.list, prev.chooser)
+	t.serving = t.tally.serving
+	t.simple = t.serving > 0 && s.hash == nil && s.places == nil && s.kept == nil
+	t.enroll(s.kept != nil)
+	if s.places != nil {
+		t.division = s.divide(t, prev.division)
+	} else {
+		t.chooser = s.engine.build(t.list, prev.chooser)
+	}
 	return t
 }
 
