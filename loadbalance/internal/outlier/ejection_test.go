@@ -155,3 +155,22 @@ func TestNextSweep(t *testing.T) {
 		t.Errorf("next at %d, want when the first one returns", next)
 	}
 }
+
+// TestHowManyMayBeEjected: the share is rounded down, but not by the rounding of
+// floating-point numbers.
+func TestHowManyMayBeEjected(t *testing.T) {
+	for _, c := range []struct {
+		share       float64
+		hosts, want int
+	}{{0.5, 0, 0}, {0.5, 1, 0}, {0.5, 2, 1}, {0.5, 3, 1}, {0.5, 5, 2}, {0.1, 9, 0}, {0.1, 10, 1}, {0.29, 100, 29}, {1, 2, 1}, {1, 30, 29}} {
+		cfg := Defaults()
+		cfg.MaxShare = c.share
+		d, hosts := fleetOf(cfg, c.hosts)
+		for _, r := range hosts[:max(c.hosts-1, 0)] { // the last one answers
+			fail(r, second)
+		}
+		if changes, _ := d.Sweep(second, hosts); len(changes) != c.want {
+			t.Errorf("%d of %d were ejected at a share of %v, want %d", len(changes), c.hosts, c.share, c.want)
+		}
+	}
+}
