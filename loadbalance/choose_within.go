@@ -85,7 +85,7 @@ func (s *service) chooseKept(key string, g *group, hash uint64, skip *skips, att
 // usable is the candidate of a node if it can be picked without more ado.
 func (g *group) usable(n *node, skip *skips) *candidate {
 	c := g.members[n]
-	if c == nil || c.share() == 0 || n.aside.Load() != nil || skip.has(c) {
+	if c == nil || c.share() == 0 || n.avoided() || skip.has(c) {
 		return nil
 	}
 	return c

@@ -41,7 +41,23 @@ func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...C
 			panic(err)
 		}
 	}
+	if err := c.prepare(lb); err != nil {
+		panic(err)
+	}
 	return &clientSuite{resolver: res, balancer: observed(lb, newPickSpans(&c.traceConfig))}
+}
+
+// prepare tells the balancer what it is to do besides picking.
+func (c *clientConfig) prepare(lb *loadbalance.Balancer) error {
+	if c.ejection != nil {
+		if err := lb.Eject(*c.ejection); err != nil {
+			return err
+		}
+	}
+	if c.health != nil {
+		return lb.CheckHealth(*c.health)
+	}
+	return nil
 }
 
 type clientSuite struct {
