@@ -4,6 +4,7 @@
 package middleware
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"time"
@@ -97,6 +98,9 @@ type serverSuite struct {
 	weight   int      // as Kitex's registry.Info has it
 	tags     map[string]string
 	warmUp   time.Duration
+
+	ready      func(ctx context.Context) error // nil: always
+	readyEvery time.Duration
 }
 
 // String is what Kitex prints of the suite.
@@ -113,8 +117,18 @@ func (s *serverSuite) Options() []server.Option {
 }
 
 func (s *serverSuite) kitexRegistry() registry.Registry {
-	if len(s.further) == 0 {
-		return s.registry
+	var r registry.Registry = s.registry
+	if len(s.further) > 0 {
+		r = &manyNames{Registry: s.registry, further: s.further}
 	}
-	return &manyNames{Registry: s.registry, further: s.further}
+	if s.ready == nil {
+		return r
+	}
+	return &readyRegistry{
+		Registry: r,
+		reg:      s.registry,
+		services: append([]string{s.service}, s.further...),
+		check:    s.ready,
+		every:    s.readyEvery,
+	}
 }
