@@ -19,12 +19,15 @@ func (s *service) chooseWithin(ctx context.Context, request any, hash uint64, sk
 	}
 	g := &t.group
 	if t.division != nil {
-		end := t.division.root.find(ctx, request)
+		end, fellBack := t.division.root.find(ctx, request)
 		if end == nil {
 			return nil, nil, ErrNoneInSubset
 		}
 		if g = end.groupOf(s.sideOf(end, hash, key), skip); g.serving == 0 {
 			return nil, nil, ErrAllDrained
+		}
+		if attempt != nil && (fellBack || g == end.far) {
+			attempt.Fallbacks++
 		}
 	}
 	if key == "" {

@@ -5,6 +5,7 @@ package loadbalance
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
@@ -70,6 +71,27 @@ func (b *Balancer) Eject(e Ejection) error {
 		return true
 	})
 	return nil
+}
+
+// OnEject has f told of each ejection, by the key of the service, as
+// [ServiceState] has it, and the cause, as [InstanceState] has it. It is called from
+// one goroutine for each service and must not block. It is what package middleware
+// counts ejections with.
+func (b *Balancer) OnEject(f func(key, cause string)) {
+	if b.methods != nil {
+		for _, inner := range b.methods.all() {
+			inner.OnEject(f)
+		}
+		return
+	}
+	b.core.mu.Lock()
+	defer b.core.mu.Unlock()
+	var told []func(key, cause string)
+	if before := b.core.onEject.Load(); before != nil {
+		told = slices.Clone(*before)
+	}
+	told = append(told, f)
+	b.core.onEject.Store(&told)
 }
 
 // config is the detector's, with the defaults.

@@ -158,8 +158,10 @@ func (s *service) failsClosed(list []*candidate) bool {
 }
 
 func (c *core) tellEjected(n *node, change outlier.Change) {
-	if f := c.onEject.Load(); f != nil {
-		(*f)(n.service.key, string(change.Ejection.Cause))
+	if told := c.onEject.Load(); told != nil {
+		for _, f := range *told {
+			f(n.service.key, string(change.Ejection.Cause))
+		}
 	}
 	if held, ok := c.limiter.Allow("ejected " + n.service.key + " " + n.address); ok {
 		e := change.Ejection

@@ -76,12 +76,14 @@ func BenchmarkCall(b *testing.B) {
 // adds can be seen: nothing, the suite, and the suite with all that it can do.
 func BenchmarkStubCall(b *testing.B) {
 	const address = "10.0.0.1:1"
+	measured, _ := meter(b)
 	for _, bench := range []struct {
 		name string
 		opt  client.Option
 	}{
 		{"bare", client.WithHostPorts(address)},
 		{"suite", client.WithSuite(middleware.NewClientSuite(hosts(address), balancer(b, loadbalance.SmoothWRR)))},
+		{"suite and metrics", client.WithSuite(middleware.NewClientSuite(hosts(address), balancer(b, loadbalance.SmoothWRR), measured))},
 		{"suite and ejection", client.WithSuite(middleware.NewClientSuite(hosts(address), balancer(b, loadbalance.SmoothWRR),
 			middleware.WithEjection(middleware.Ejection{})))},
 	} {

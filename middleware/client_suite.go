@@ -5,6 +5,7 @@ package middleware
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cloudwego/kitex/client"
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
@@ -13,6 +14,7 @@ import (
 	"github.com/cloudwego/kitex/pkg/utils"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
+	"github.com/fairway-rpc/fairway/internal/live"
 	"github.com/fairway-rpc/fairway/loadbalance"
 )
 
@@ -44,7 +46,16 @@ func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...C
 	if err := c.prepare(lb); err != nil {
 		panic(err)
 	}
-	return &clientSuite{resolver: res, balancer: observed(lb, newPickSpans(&c.traceConfig))}
+	m, err := newClientMetrics(&c.metrics, lb)
+	if err != nil {
+		panic(fault.Invalid("WithMeterProvider", "%w", err))
+	}
+	lb.OnEject(func(key, cause string) {
+		if service, ours := strings.CutPrefix(key, live.Key(res.Name(), "")); ours {
+			m.ejected(service, cause)
+		}
+	})
+	return &clientSuite{resolver: res, balancer: observed(lb, newPickSpans(&c.traceConfig)), metrics: m}
 }
 
 // prepare tells the balancer what it is to do besides picking.
@@ -63,6 +74,7 @@ func (c *clientConfig) prepare(lb *loadbalance.Balancer) error {
 type clientSuite struct {
 	resolver kdiscovery.Resolver
 	balancer kloadbalance.Loadbalancer
+	metrics  *clientMetrics
 }
 
 // String is what Kitex prints of the suite.
@@ -76,7 +88,7 @@ func (s *clientSuite) Options() []client.Option {
 		tellOverridden(),
 		client.WithResolver(s.resolver),
 		client.WithLoadBalancer(s.balancer),
-		client.WithMiddleware(beginAttempt),
+		client.WithMiddleware(s.metrics.beginAttempt),
 		client.WithInstanceMW(countInFlight),
 		client.WithStreamOptions(streamEvents()),
 	}

@@ -26,6 +26,7 @@ type SpanOption interface {
 type clientConfig struct {
 	traceConfig
 
+	metrics  metricsConfig
 	ejection *loadbalance.Ejection
 	health   *loadbalance.HealthCheck
 }

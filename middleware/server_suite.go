@@ -88,6 +88,10 @@ func NewServerSuite(reg *discovery.Registry, service string, opts ...ServerOptio
 			panic(err)
 		}
 	}
+	var err error
+	if s.measured, err = newServerMetrics(&s.metrics); err != nil {
+		panic(fault.Invalid("WithMeterProvider", "%w", err))
+	}
 	return s
 }
 
@@ -98,6 +102,9 @@ type serverSuite struct {
 	weight   int      // as Kitex's registry.Info has it
 	tags     map[string]string
 	warmUp   time.Duration
+
+	metrics  metricsConfig
+	measured *serverMetrics
 
 	ready      func(ctx context.Context) error // nil: always
 	readyEvery time.Duration
@@ -112,6 +119,7 @@ func (s *serverSuite) Options() []server.Option {
 	return []server.Option{
 		server.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: s.service}),
 		server.WithRegistry(s.kitexRegistry()),
+		server.WithMiddleware(s.measured.measure),
 		server.WithRegistryInfo(&registry.Info{Weight: s.weight, Tags: maps.Clone(s.tags), WarmUp: s.warmUp}),
 	}
 }
