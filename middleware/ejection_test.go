@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -100,7 +101,7 @@ func TestFailingInstanceIsEjected(t *testing.T) {
 // TestEjectedInstanceGetsANewChance: when it has recovered it has its share again,
 // with a health check only once it is well.
 func TestEjectedInstanceGetsANewChance(t *testing.T) {
-	for name, opts := range map[string][]middleware.ClientOption{
+	for name, more := range map[string][]middleware.ClientOption{
 		"by itself":    nil,
 		"when healthy": {middleware.WithHealthCheck(middleware.HealthCheck{Interval: 50 * time.Millisecond})},
 	} {
@@ -109,7 +110,7 @@ func TestEjectedInstanceGetsANewChance(t *testing.T) {
 			way := newRelay(t, bad.Address)
 			way.broken.Store(true)
 			lb := balancer(t, loadbalance.RoundRobin)
-			opts := append(opts, middleware.WithEjection(middleware.Ejection{BaseTime: time.Second, ConsecutiveFailures: 3}))
+			opts := append(slices.Clone(more), middleware.WithEjection(middleware.Ejection{BaseTime: time.Second, ConsecutiveFailures: 3}))
 			cli := newClient(t, client.WithSuite(middleware.NewClientSuite(static(t, way.address(), good.Address), lb, opts...)))
 			waitFor(t, "an instance is ejected", func() bool {
 				_, _ = cli.Echo(t.Context(), &echo.Request{})

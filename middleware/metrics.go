@@ -73,14 +73,14 @@ func WithMeterProvider(provider metric.MeterProvider) MetricOption {
 const DefaultInstanceLabels = 200
 
 // WithInstanceLabel adds the instance's address to the duration of calls, for the
-// first max instances that this suite calls; all others together are "other".
+// first most instances that this suite calls; all others together are "other".
 // Without it no metric tells instances apart, since services may have thousands.
-func WithInstanceLabel(max int) ClientOption {
+func WithInstanceLabel(most int) ClientOption {
 	return clientOption(func(c *clientConfig) error {
-		if max < 0 {
-			return fault.Invalid("WithInstanceLabel", "%d is below 0", max)
+		if most < 0 {
+			return fault.Invalid("WithInstanceLabel", "%d is below 0", most)
 		}
-		if c.metrics.instances = max; max == 0 {
+		if c.metrics.instances = most; most == 0 {
 			c.metrics.instances = DefaultInstanceLabels
 		}
 		return nil

@@ -92,7 +92,7 @@ func words(set attribute.Set) string {
 	var all []string
 	for _, kv := range set.ToSlice() {
 		if kv.Key != "rpc.system.name" {
-			all = append(all, fmt.Sprintf("%s=%s", kv.Key, kv.Value.Emit()))
+			all = append(all, fmt.Sprintf("%s=%s", kv.Key, kv.Value.String()))
 		}
 	}
 	return strings.Join(all, ",")
@@ -145,7 +145,6 @@ func TestCallsAreMeasuredOnBothSides(t *testing.T) {
 	expect(t, answered, "fairway.server.active_calls", map[string]int64{})
 }
 
-// TestPicksThatFindNobodyAreMeasured.
 func TestPicksThatFindNobodyAreMeasured(t *testing.T) {
 	option, reader := meter(t)
 	list := static(t)
@@ -160,7 +159,6 @@ func TestPicksThatFindNobodyAreMeasured(t *testing.T) {
 	expect(t, reader, "rpc.client.call.duration", map[string]int64{"error.type=all_drained,fairway.service=echo,rpc.method=echo.EchoService/Echo": 1})
 }
 
-// TestStreamsAreMeasuredToTheirEnd.
 func TestStreamsAreMeasuredToTheirEnd(t *testing.T) {
 	option, reader := meter(t)
 	onServer, answered := meter(t)
