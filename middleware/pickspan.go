@@ -96,13 +96,15 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// errorType is one of few words.
+// errorType is one of few words, which stand in docs/observability.md.
 func errorType(err error) string {
 	switch {
 	case errors.Is(err, loadbalance.ErrEmpty):
 		return "no_instance"
 	case errors.Is(err, loadbalance.ErrAllDrained):
 		return "all_drained"
+	case errors.Is(err, loadbalance.ErrNoneInSubset):
+		return "none_in_subset"
 	case errors.Is(err, loadbalance.ErrNoKey):
 		return "no_key"
 	}
