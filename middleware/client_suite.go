@@ -58,7 +58,7 @@ func (s *clientSuite) String() string {
 func (s *clientSuite) Options() []client.Option {
 	return []client.Option{
 		tellOverridden(),
-		client.WithResolver(s.resolver),
+		resolveAndFollow(s.resolver),
 		client.WithLoadBalancer(s.balancer),
 		client.WithMiddleware(beginAttempt),
 		client.WithInstanceMW(countInFlight),
