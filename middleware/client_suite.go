@@ -8,9 +8,6 @@ import (
 
 	"github.com/cloudwego/kitex/client"
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
-	"github.com/cloudwego/kitex/pkg/klog"
-	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
-	"github.com/cloudwego/kitex/pkg/utils"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
 	"github.com/fairway-rpc/fairway/loadbalance"
@@ -46,7 +43,7 @@ func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...C
 
 type clientSuite struct {
 	resolver kdiscovery.Resolver
-	balancer kloadbalance.Loadbalancer
+	balancer *loadbalance.Balancer
 }
 
 // String is what Kitex prints of the suite.
@@ -58,19 +55,12 @@ func (s *clientSuite) String() string {
 func (s *clientSuite) Options() []client.Option {
 	return []client.Option{
 		tellOverridden(),
-		resolveAndFollow(s.resolver),
+		s.resolveAndFollow(),
 		client.WithLoadBalancer(s.balancer),
 		client.WithMiddleware(beginAttempt),
 		client.WithInstanceMW(countInFlight),
 		client.WithStreamOptions(streamEvents()),
+		s.registerProbes(),
+		s.tellUnused(),
 	}
-}
-
-// tellOverridden logs a resolver or hosts that came before the suite.
-func tellOverridden() client.Option {
-	return client.Option{F: func(o *client.Options, _ *utils.Slice) {
-		if o.Resolver != nil {
-			klog.Warnf("fairway: the suite overrides the resolver or hosts %q that an earlier option set; give WithHostPorts after the suite to use them", o.Resolver.Name())
-		}
-	}}
 }

@@ -21,6 +21,7 @@ import (
 type followed struct {
 	kdiscovery.Resolver
 
+	suite    *clientSuite
 	follower *follower
 }
 
@@ -38,10 +39,10 @@ func (r *followed) Resolve(ctx context.Context, desc string) (kdiscovery.Result,
 
 // resolveAndFollow sets the resolver of a client and has its event bus told of
 // changes as soon as they are known, until the client is closed.
-func resolveAndFollow(res kdiscovery.Resolver) client.Option {
+func (s *clientSuite) resolveAndFollow() client.Option {
 	return client.Option{F: func(o *client.Options, di *utils.Slice) {
-		f := &follower{resolver: res, bus: o.Bus, services: make(map[string]*following)}
-		client.WithResolver(&followed{Resolver: res, follower: f}).F(o, di)
+		f := &follower{resolver: s.resolver, bus: o.Bus, services: make(map[string]*following)}
+		client.WithResolver(&followed{Resolver: s.resolver, suite: s, follower: f}).F(o, di)
 		o.CloseCallbacks = append(o.CloseCallbacks, f.close)
 	}}
 }
