@@ -26,14 +26,23 @@ func (s *service) chooseWithin(ctx context.Context, request any, hash uint64, sk
 		if g = end.groupOf(s.sideOf(end, hash, key), skip); g.serving == 0 {
 			return nil, nil, ErrAllDrained
 		}
-		if attempt != nil && (fellBack || g == end.far) {
-			attempt.Fallbacks++
-		}
+		noteGroup(attempt, g, fellBack || g == end.far)
 	}
 	if key == "" {
 		return s.chooseCounted(g, hash, skip, attempt)
 	}
 	return s.chooseKept(key, g, hash, skip, attempt)
+}
+
+// noteGroup tells the attempt, if there is one, of the group that it picks among.
+func noteGroup(attempt *pick.Attempt, g *group, fellBack bool) {
+	if attempt == nil {
+		return
+	}
+	attempt.Subset = g.name
+	if fellBack {
+		attempt.Fallbacks++
+	}
 }
 
 // sideOf says which side of a zone the call is on: where there are two, a key

@@ -106,6 +106,9 @@ func (p *servicePicker) nextObserved(ctx context.Context, request any, info rpci
 	if skip != nil {
 		seen.Excluded = len(skip.nodes)
 	}
+	if attempt != nil {
+		seen.Subset = attempt.Subset
+	}
 	if c != nil {
 		seen.Instance, seen.Weight, seen.Suspect = c.instance, int(c.weight), c.node.suspect.Load() != nil
 		p.describeLoad(seen, c, attempt)

@@ -13,45 +13,29 @@ import (
 	"github.com/fairway-rpc/fairway/internal/pick"
 )
 
-// The attributes of a pick span besides OpenTelemetry's own rpc.method,
-// network.peer.address, network.peer.port and, on failure, error.type.
+// The attributes of a pick span besides OpenTelemetry's own. What each means, its
+// type and when it is there stand in one table, in docs/observability.md, which a
+// test compares with what is emitted.
 const (
-	// keyPolicy (string): the policy's name, or a foreign balancer's.
-	keyPolicy = attribute.Key("fairway.policy")
-	// keyService (string): the service that is called.
-	keyService = attribute.Key("fairway.service")
-	// keyCandidates (int): how many instances could have been picked.
+	keyPolicy     = attribute.Key("fairway.policy")
+	keyService    = attribute.Key("fairway.service")
 	keyCandidates = attribute.Key("fairway.candidates")
-	// keyWeight (int): the chosen instance's weight.
-	keyWeight = attribute.Key("fairway.weight")
-	// keyInFlight (int): calls under way on the chosen instance before this
-	// one. Only where they are counted.
-	keyInFlight = attribute.Key("fairway.in_flight")
-	// keyAttempt (int): 0 for the first attempt of a call, then Kitex's number
-	// of the retry.
-	keyAttempt = attribute.Key("fairway.attempt")
-	// keyExcluded (int): instances passed over because they had just failed.
-	// Only if there were any.
-	keyExcluded = attribute.Key("fairway.excluded")
-	// keyAside (int): candidates that calls avoid for a while since they gave no
-	// connection. Only if there are any.
-	keyAside = attribute.Key("fairway.aside")
-	// keySuspect (bool): true if the chosen instance has vanished from the
-	// registry without saying so and is kept on suspicion. Absent otherwise.
-	keySuspect = attribute.Key("fairway.suspect")
-	// keyRevision (int), keyAge (double, seconds), keyStale (bool) and
-	// keySource (string) describe the live snapshot. Only if there is one.
-	keyRevision = attribute.Key("fairway.snapshot.revision")
-	keyAge      = attribute.Key("fairway.snapshot.age")
-	keyStale    = attribute.Key("fairway.snapshot.stale")
-	keySource   = attribute.Key("fairway.snapshot.source")
-	// keySuspects (int): the instances of the snapshot that are kept on suspicion.
-	// Only if there are any.
-	keySuspects = attribute.Key("fairway.snapshot.suspects")
+	keyWeight     = attribute.Key("fairway.weight")
+	keyInFlight   = attribute.Key("fairway.in_flight")
+	keyAttempt    = attribute.Key("fairway.attempt")
+	keyExcluded   = attribute.Key("fairway.excluded")
+	keySubset     = attribute.Key("fairway.subset")
+	keyAside      = attribute.Key("fairway.aside")
+	keySuspect    = attribute.Key("fairway.suspect")
+	keyRevision   = attribute.Key("fairway.snapshot.revision")
+	keyAge        = attribute.Key("fairway.snapshot.age")
+	keyStale      = attribute.Key("fairway.snapshot.stale")
+	keySource     = attribute.Key("fairway.snapshot.source")
+	keySuspects   = attribute.Key("fairway.snapshot.suspects")
 )
 
 // maxAttributes is the most that one pick can have.
-const maxAttributes = 17
+const maxAttributes = 18
 
 func attributesOf(p *pick.Pick, service, method string) []attribute.KeyValue {
 	attempt, err := strconv.Atoi(p.Retry)
@@ -69,6 +53,9 @@ func attributesOf(p *pick.Pick, service, method string) []attribute.KeyValue {
 	}
 	if p.Excluded > 0 {
 		attrs = append(attrs, keyExcluded.Int(p.Excluded))
+	}
+	if p.Subset != "" {
+		attrs = append(attrs, keySubset.String(p.Subset))
 	}
 	if p.Aside > 0 {
 		attrs = append(attrs, keyAside.Int(p.Aside))

@@ -9,9 +9,6 @@ import (
 
 	"github.com/cloudwego/kitex/client"
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
-	"github.com/cloudwego/kitex/pkg/klog"
-	kloadbalance "github.com/cloudwego/kitex/pkg/loadbalance"
-	"github.com/cloudwego/kitex/pkg/utils"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
 	"github.com/fairway-rpc/fairway/internal/live"
@@ -73,7 +70,7 @@ func (c *clientConfig) prepare(lb *loadbalance.Balancer) error {
 
 type clientSuite struct {
 	resolver kdiscovery.Resolver
-	balancer kloadbalance.Loadbalancer
+	balancer *loadbalance.Balancer
 	metrics  *clientMetrics
 }
 
@@ -86,19 +83,12 @@ func (s *clientSuite) String() string {
 func (s *clientSuite) Options() []client.Option {
 	return []client.Option{
 		tellOverridden(),
-		client.WithResolver(s.resolver),
+		s.resolveAndFollow(),
 		client.WithLoadBalancer(s.balancer),
 		client.WithMiddleware(s.metrics.beginAttempt),
 		client.WithInstanceMW(countInFlight),
 		client.WithStreamOptions(streamEvents()),
+		s.registerProbes(),
+		s.tellUnused(),
 	}
-}
-
-// tellOverridden logs a resolver or hosts that came before the suite.
-func tellOverridden() client.Option {
-	return client.Option{F: func(o *client.Options, _ *utils.Slice) {
-		if o.Resolver != nil {
-			klog.Warnf("fairway: the suite overrides the resolver or hosts %q that an earlier option set; give WithHostPorts after the suite to use them", o.Resolver.Name())
-		}
-	}}
 }

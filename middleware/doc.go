@@ -34,7 +34,7 @@
 // Its name is "fairway.pick", its kind internal, its parent the RPC's client
 // span. It needs the OpenTelemetry API only: without an SDK in the program
 // nothing is recorded and next to nothing spent. Its attributes stand in
-// attributes.go.
+// docs/observability.md.
 //
 // # Concurrency
 //

@@ -22,16 +22,14 @@ import (
 	"github.com/fairway-rpc/fairway/middleware"
 )
 
-func static(t *testing.T, addresses ...string) *discovery.Static {
+// fleet is a list of instances of equal weight.
+func fleet(t *testing.T, addresses ...string) *discovery.Static {
 	t.Helper()
-	s := discovery.NewStatic()
-	t.Cleanup(func() { _ = s.Close() })
+	weights := make(map[string]int, len(addresses))
 	for _, a := range addresses {
-		if err := s.Add(a, 10); err != nil {
-			t.Fatal(err)
-		}
+		weights[a] = 10
 	}
-	return s
+	return static(t, weights)
 }
 
 // fleetLoad calls a fleet of five, of which one fails always, from ten callers.
@@ -49,7 +47,7 @@ func loadFleet(t *testing.T, opts ...middleware.ClientOption) *fleetLoad {
 	for range 4 {
 		addresses = append(addresses, echotest.Start(t).Address)
 	}
-	cli := newClient(t, client.WithSuite(middleware.NewClientSuite(static(t, addresses...), balancer(t, loadbalance.SmoothWRR), opts...)),
+	cli := newClient(t, client.WithSuite(middleware.NewClientSuite(fleet(t, addresses...), balancer(t, loadbalance.SmoothWRR), opts...)),
 		client.WithRPCTimeout(time.Second))
 	l := &fleetLoad{}
 	for range 4 {
@@ -111,7 +109,7 @@ func TestEjectedInstanceGetsANewChance(t *testing.T) {
 			way.broken.Store(true)
 			lb := balancer(t, loadbalance.RoundRobin)
 			opts := append(slices.Clone(more), middleware.WithEjection(middleware.Ejection{BaseTime: time.Second, ConsecutiveFailures: 3}))
-			cli := newClient(t, client.WithSuite(middleware.NewClientSuite(static(t, way.address(), good.Address), lb, opts...)))
+			cli := newClient(t, client.WithSuite(middleware.NewClientSuite(fleet(t, way.address(), good.Address), lb, opts...)))
 			waitFor(t, "an instance is ejected", func() bool {
 				_, _ = cli.Echo(t.Context(), &echo.Request{})
 				return stateOf(lb, func(i loadbalance.InstanceState) bool { return i.Ejected == "consecutive_failures" }) == 1
@@ -158,7 +156,7 @@ func TestHealthCheckSkipsABlockedPort(t *testing.T) {
 	blocked := listener.Addr().String()
 	_ = listener.Close()
 	lb := balancer(t, loadbalance.RoundRobin)
-	list := static(t, good.Address)
+	list := fleet(t, good.Address)
 	suite := middleware.NewClientSuite(list, lb, middleware.WithHealthCheck(middleware.HealthCheck{Interval: 20 * time.Millisecond}))
 	cli := newClient(t, client.WithSuite(suite))
 	_ = call(t, cli)
@@ -184,7 +182,7 @@ func TestAllUnhealthy(t *testing.T) {
 			good := echotest.Start(t)
 			lb := balancer(t, loadbalance.RoundRobin)
 			check := func(context.Context, string) error { return errors.New("no") }
-			cli := newClient(t, client.WithSuite(middleware.NewClientSuite(static(t, good.Address), lb,
+			cli := newClient(t, client.WithSuite(middleware.NewClientSuite(fleet(t, good.Address), lb,
 				middleware.WithEjection(middleware.Ejection{FailClosed: closed}),
 				middleware.WithHealthCheck(middleware.HealthCheck{Check: check, Interval: 10 * time.Millisecond}))))
 			_, _ = cli.Echo(t.Context(), &echo.Request{})
@@ -213,17 +211,17 @@ func TestBadEjectionsAndChecksAreRefused(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}()
-		middleware.NewClientSuite(static(t), balancer(t, loadbalance.RoundRobin), opt)
+		middleware.NewClientSuite(fleet(t), balancer(t, loadbalance.RoundRobin), opt)
 	}
 	refused("share", middleware.WithEjection(middleware.Ejection{MaxShare: 2}))
 	refused("interval", middleware.WithEjection(middleware.Ejection{Interval: -1}))
 	refused("check", middleware.WithHealthCheck(middleware.HealthCheck{Interval: -1}))
 	lb := balancer(t, loadbalance.RoundRobin)
-	middleware.NewClientSuite(static(t), lb, middleware.WithEjection(middleware.Ejection{}))
-	middleware.NewClientSuite(static(t), lb, middleware.WithEjection(middleware.Ejection{}))
+	middleware.NewClientSuite(fleet(t), lb, middleware.WithEjection(middleware.Ejection{}))
+	middleware.NewClientSuite(fleet(t), lb, middleware.WithEjection(middleware.Ejection{}))
 	func() {
 		defer func() { _ = recover() }()
-		middleware.NewClientSuite(static(t), lb, middleware.WithEjection(middleware.Ejection{MaxShare: 0.1}))
+		middleware.NewClientSuite(fleet(t), lb, middleware.WithEjection(middleware.Ejection{MaxShare: 0.1}))
 		t.Error("a balancer that ejects in two ways")
 	}()
 }

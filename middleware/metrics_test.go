@@ -147,7 +147,7 @@ func TestCallsAreMeasuredOnBothSides(t *testing.T) {
 
 func TestPicksThatFindNobodyAreMeasured(t *testing.T) {
 	option, reader := meter(t)
-	list := static(t)
+	list := fleet(t)
 	if err := list.Add("10.0.0.1:1", 0); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func (o optionsOf) Options() []server.Option { return o }
 // wanted, and one for all others.
 func TestInstanceLabelIsCapped(t *testing.T) {
 	option, reader := meter(t)
-	list := static(t)
+	list := fleet(t)
 	for i := range 10_000 {
 		if err := list.Add(fmt.Sprintf("10.0.%d.%d:1", i/250, i%250), 10); err != nil {
 			t.Fatal(err)
@@ -239,7 +239,7 @@ func TestTableOfMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := echotest.Start(t)
-	cli := newClient(t, client.WithSuite(middleware.NewClientSuite(static(t, relay.address(), good.Address), lb, option,
+	cli := newClient(t, client.WithSuite(middleware.NewClientSuite(fleet(t, relay.address(), good.Address), lb, option,
 		middleware.WithInstanceLabel(2), middleware.WithPickDuration(), middleware.WithEjection(middleware.Ejection{ConsecutiveFailures: 2}))))
 	waitFor(t, "an instance is ejected", func() bool {
 		_, _ = cli.Echo(t.Context(), &echo.Request{}, callopt.WithRPCTimeout(waitLong))

@@ -83,7 +83,7 @@ func TestNothingIsInFlightAfterAMillionCalls(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			lb := balancer(t, policy)
-			list := static(t, "10.0.0.1:1", "10.0.0.2:1", "10.0.0.3:1")
+			list := fleet(t, "10.0.0.1:1", "10.0.0.2:1", "10.0.0.3:1")
 			container := retry.NewRetryContainer()
 			defer container.Close()
 			cli := newClient(t, client.WithInstanceMW(reject),
@@ -133,7 +133,7 @@ func TestNothingIsInFlightAfterBackupRequests(t *testing.T) {
 	lb := balancer(t, loadbalance.LeastActive)
 	container := retry.NewRetryContainer()
 	defer container.Close()
-	cli := newClient(t, client.WithSuite(middleware.NewClientSuite(static(t, "10.0.0.1:1", "10.0.0.2:1"), lb)),
+	cli := newClient(t, client.WithSuite(middleware.NewClientSuite(fleet(t, "10.0.0.1:1", "10.0.0.2:1"), lb)),
 		client.WithInstanceMW(stub()), client.WithRetryContainer(container), client.WithBackupRequest(retry.NewBackupPolicy(1)))
 	var callers sync.WaitGroup
 	for range 8 {

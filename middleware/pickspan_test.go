@@ -5,6 +5,8 @@ package middleware_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/cloudwego/kitex/client"
@@ -80,30 +82,53 @@ func TestPickSpanIsAChildOfTheClientSpanAndSaysItAll(t *testing.T) {
 	}
 }
 
+// TestFailedPickSaysWhy: each reason in the table of docs/observability.md.
 func TestFailedPickSaysWhy(t *testing.T) {
-	tp, recorder := tracing(t)
-	drained := kdiscovery.Result{Cacheable: true, CacheKey: "drained", Instances: []kdiscovery.Instance{kdiscovery.NewInstance("tcp", "127.0.0.1:1", 0, nil)}}
-	keyless, err := loadbalance.New(loadbalance.ConsistentHash, loadbalance.WithKey(func(context.Context, any) string { return "" }))
-	if err != nil {
-		t.Fatal(err)
+	one := kdiscovery.NewInstance("tcp", "127.0.0.1:1", 10, nil)
+	withOptions := func(policy string, opts ...loadbalance.Option) *loadbalance.Balancer {
+		lb, err := loadbalance.New(policy, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lb
 	}
+	reasons := map[string]func(tp trace.TracerProvider) client.Option{}
 	for want, setup := range map[string]struct {
 		res kdiscovery.Resolver
 		lb  *loadbalance.Balancer
 	}{
 		"no_instance": {hosts(), balancer(t, loadbalance.SmoothWRR)},
-		"all_drained": {fixedResolver(drained), balancer(t, loadbalance.SmoothWRR)},
-		"no_key":      {hosts("127.0.0.1:1"), keyless},
+		"all_drained": {static(t, map[string]int{"127.0.0.1:1": 0}), balancer(t, loadbalance.SmoothWRR)},
+		"none_in_subset": {
+			fixedResolver(kdiscovery.Result{Cacheable: true, CacheKey: "one", Instances: []kdiscovery.Instance{one}}),
+			withOptions(loadbalance.SmoothWRR, loadbalance.WithTagFilter(loadbalance.TagFilter{Key: "zone", Value: "a"})),
+		},
+		"no_key": {hosts("127.0.0.1:1"), withOptions(loadbalance.ConsistentHash, loadbalance.WithKey(func(context.Context, any) string { return "" }))},
 	} {
-		cli := newClient(t, client.WithSuite(middleware.NewClientSuite(setup.res, setup.lb, middleware.WithTracerProvider(tp))))
-		if _, err := cli.Echo(t.Context(), &echo.Request{}); err == nil {
-			t.Fatalf("%s: the call succeeded", want)
+		reasons[want] = func(tp trace.TracerProvider) client.Option {
+			return client.WithSuite(middleware.NewClientSuite(setup.res, setup.lb, middleware.WithTracerProvider(tp)))
 		}
-		spans := picks(recorder)
-		span := spans[len(spans)-1]
+	}
+	reasons["_OTHER"] = func(tp trace.TracerProvider) client.Option {
+		return client.WithLoadBalancer(middleware.TracePicks(kloadbalance.NewWeightedBalancer(), middleware.WithTracerProvider(tp)))
+	}
+	for _, row := range rows(t, "### Failed picks") {
+		want := row[0]
+		suite := reasons[want]
+		if suite == nil {
+			t.Errorf("nothing makes a pick fail by %q", want)
+			continue
+		}
+		delete(reasons, want)
+		tp, recorder := tracing(t)
+		fails(t, newClient(t, client.WithResolver(hosts()), suite(tp)))
+		span := picks(recorder)[0]
 		if got := attributes(span)["error.type"].AsString(); got != want || span.Status().Code != codes.Error || span.Status().Description == "" {
 			t.Errorf("error.type %q, want %q; status %v", got, want, span.Status())
 		}
+	}
+	if len(reasons) > 0 {
+		t.Errorf("not documented: %v", slices.Collect(maps.Keys(reasons)))
 	}
 }
 

@@ -50,6 +50,8 @@ type Attempt struct {
 	// Picks and Misses count the picks that found somebody and that did not,
 	// Fallbacks those that went on without a preferred filter or left their zone.
 	Picks, Misses, Fallbacks int64
+	// Subset names the group that filters left for the last pick, "" without filters.
+	Subset string
 	// PickTime is how long the picks took, if Timed asks for it.
 	PickTime time.Duration
 	Timed    bool

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	prometheusexporter "go.opentelemetry.io/otel/exporters/prometheus"
-	"go.opentelemetry.io/otel/sdk/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/fairway-rpc/fairway/discovery"
 	"github.com/fairway-rpc/fairway/examples/internal/echohandler"
@@ -30,7 +30,7 @@ func TestPrometheusNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provider := metric.NewMeterProvider(metric.WithReader(exporter))
+	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	defer func() { _ = provider.Shutdown(t.Context()) }()
 	list := discovery.NewStatic()
 	defer list.Close()
@@ -91,7 +91,9 @@ func measuredServer(t *testing.T, option middleware.ServerOption) (address strin
 	go func() { ended <- s.Run() }()
 	t.Cleanup(func() {
 		exit <- nil
-		<-ended
+		if err := <-ended; err != nil {
+			t.Log("the server ended with", err) // its etcd is down
+		}
 		_, _ = registry.Close(), etcd.Close()
 	})
 	return listener.Addr().String()
