@@ -38,7 +38,7 @@ func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...C
 			panic(err)
 		}
 	}
-	return &clientSuite{resolver: res, balancer: observed(lb, newPickSpans(&c.traceConfig))}
+	return &clientSuite{resolver: res, balancer: lb.Observed(observerOf(newPickSpans(&c.traceConfig), newPickLog(c.pickLog)))}
 }
 
 type clientSuite struct {

@@ -4,6 +4,8 @@
 package middleware
 
 import (
+	"log/slog"
+
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
 
@@ -22,7 +24,15 @@ type SpanOption interface {
 	TraceOption
 }
 
-type clientConfig struct{ traceConfig }
+type clientConfig struct {
+	traceConfig
+
+	pickLog *slog.Logger // nil: none
+}
+
+type clientOption func(*clientConfig) error
+
+func (f clientOption) applyClient(c *clientConfig) error { return f(c) }
 
 type traceConfig struct {
 	mode     PickSpans
