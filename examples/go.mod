@@ -9,6 +9,7 @@ require (
 	github.com/cloudwego/kitex v0.16.3
 	github.com/fairway-rpc/fairway v0.0.0-00010101000000-000000000000
 	github.com/google/go-cmp v0.7.0
+	github.com/kitex-contrib/obs-opentelemetry v0.3.0
 	github.com/kitex-contrib/registry-etcd v0.2.6
 	github.com/prometheus/client_golang v1.24.1
 	go.etcd.io/etcd/api/v3 v3.7.3

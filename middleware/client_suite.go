@@ -52,7 +52,7 @@ func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...C
 			m.ejected(service, cause)
 		}
 	})
-	return &clientSuite{resolver: res, balancer: observed(lb, newPickSpans(&c.traceConfig)), metrics: m}
+	return &clientSuite{resolver: res, balancer: lb.Observed(observerOf(newPickSpans(&c.traceConfig), newPickLog(c.pickLog))), metrics: m}
 }
 
 // prepare tells the balancer what it is to do besides picking.

@@ -34,7 +34,13 @@
 // Its name is "fairway.pick", its kind internal, its parent the RPC's client
 // span. It needs the OpenTelemetry API only: without an SDK in the program
 // nothing is recorded and next to nothing spent. Its attributes stand in
-// docs/observability.md.
+// docs/observability.md. [WithPickLog] writes the same to a log.
+//
+// # Kitex's own tools
+//
+// The client suite registers probes with the client's diagnosis service, and
+// dispatches Kitex's change event on its event bus as soon as the live list
+// changes, so that pools close the connections to instances that are gone.
 //
 // # Concurrency
 //

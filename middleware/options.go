@@ -4,6 +4,8 @@
 package middleware
 
 import (
+	"log/slog"
+
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
 
@@ -29,6 +31,7 @@ type clientConfig struct {
 	metrics  metricsConfig
 	ejection *loadbalance.Ejection
 	health   *loadbalance.HealthCheck
+	pickLog  *slog.Logger // nil: none
 }
 
 type clientOption func(*clientConfig) error

@@ -37,18 +37,9 @@ func TracePicks(lb kloadbalance.Loadbalancer, opts ...TraceOption) kloadbalance.
 	}
 	spans := newPickSpans(c)
 	if ours, ok := lb.(*loadbalance.Balancer); ok {
-		return observed(ours, spans)
+		return ours.Observed(observerOf(spans, nil))
 	}
 	return &tracedBalancer{inner: lb, spans: spans, name: "fairway-traced-" + lb.Name()}
-}
-
-// observed is the balancer with spans, which may be nil: an interface that holds
-// a nil pointer would not be.
-func observed(lb *loadbalance.Balancer, spans *pickSpans) *loadbalance.Balancer {
-	if spans == nil {
-		return lb.Observed(nil)
-	}
-	return lb.Observed(spans)
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/hex"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +49,13 @@ func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServi
 	return &collector.ExportTraceServiceResponse{}, nil
 }
 
+// all returns what was received so far.
+func (r *receiver) all() []*tracepb.Span {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.spans)
+}
+
 // one returns the only span for which ok says so.
 func (r *receiver) one(t *testing.T, what string, ok func(*tracepb.Span) bool) *tracepb.Span {
 	t.Helper()
@@ -84,6 +92,11 @@ func startReceiver(t *testing.T) (r *receiver, address string) {
 
 func startServer(t *testing.T) (address string) {
 	t.Helper()
+	return startServerWith(t, server.WithSuite(telemetry.ServerSuite(otel.GetTracerProvider())))
+}
+
+func startServerWith(t *testing.T, tracing server.Option) (address string) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +106,7 @@ func startServer(t *testing.T) (address string) {
 		server.WithListener(listener),
 		server.WithExitWaitTime(time.Second),
 		server.WithExitSignal(func() <-chan error { return exit }),
-		server.WithSuite(telemetry.ServerSuite(otel.GetTracerProvider())))
+		tracing)
 	go func() { ended <- s.Run() }()
 	t.Cleanup(func() {
 		exit <- nil
