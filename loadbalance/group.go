@@ -45,7 +45,9 @@ func (g *group) fill(list []*candidate, affinity, everybodyOut bool, closed func
 			out++
 		}
 	}
-	g.allAside = everybodyOut
+	if g.allAside = everybodyOut && g.serving > 0; g.allAside {
+		g.closed = closed(list)
+	}
 	if out > 0 && out == g.serving {
 		g.allAside = true
 		if g.closed = closed(list); !g.closed {

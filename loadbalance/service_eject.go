@@ -157,6 +157,22 @@ func (s *service) failsClosed(list []*candidate) bool {
 	return e != nil && e.FailClosed && !slices.ContainsFunc(list, func(c *candidate) bool { return c.serving && !c.node.closed() })
 }
 
+// opensOrCloses reports whether picks are to fail where they do not, or the
+// reverse: those who are out may be so for another reason now.
+func (s *service) opensOrCloses(t *table) bool {
+	if t.allAside && t.closed != s.failsClosed(t.list) {
+		return true
+	}
+	if t.division != nil {
+		for _, g := range t.division.groups {
+			if g.allAside && g.closed != s.failsClosed(g.list) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (c *core) tellEjected(n *node, change outlier.Change) {
 	if told := c.onEject.Load(); told != nil {
 		for _, f := range *told {
