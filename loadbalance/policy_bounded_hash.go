@@ -17,6 +17,7 @@ import (
 type boundedHash struct {
 	virtualNodes int
 	factor       float64
+	several      bool // groups, of which this is one
 
 	_     [64]byte // callers share what follows, and only read what is above
 	total atomic.Int64
@@ -34,11 +35,29 @@ func (e *boundedHash) build(list []*candidate, prev chooser) chooser {
 	if p, ok := prev.(*boundedChooser); ok {
 		before = p.ring
 	}
+	if e.several {
+		e.recount(list)
+	}
 	b := &boundedChooser{engine: e, ring: newRing(list, e.virtualNodes, before)}
 	for _, c := range list {
 		b.weight += float64(c.share())
 	}
 	return b
+}
+
+// apart tells that there are other groups: instances come and go with calls that
+// this one has not counted.
+func (e *boundedHash) apart() { e.several = true }
+
+// recount begins with the calls that the instances have. Those that begin or end
+// at this very moment may be counted twice or not at all, until the list changes
+// again.
+func (e *boundedHash) recount(list []*candidate) {
+	total := int64(0)
+	for _, c := range list {
+		total += c.node.active()
+	}
+	e.total.Store(total)
 }
 
 type boundedChooser struct {

@@ -33,7 +33,26 @@ func (e *leastActive) build(list []*candidate, _ chooser) chooser {
 		entries[i] = leastactive.Entry[*candidate]{Leaf: e.leaf(c.node), Value: c, Weight: c.share(), Capacity: e.capacity(c)}
 	}
 	e.tree.Reset(entries)
+	e.forget(list)
 	return e
+}
+
+// forget drops the leaves of nodes that are not listed any more: a call on one of
+// these makes a new leaf if it is listed again.
+func (e *leastActive) forget(list []*candidate) {
+	if e.leaves == nil {
+		return
+	}
+	listed := make(map[*node]struct{}, len(list))
+	for _, c := range list {
+		listed[c.node] = struct{}{}
+	}
+	e.leaves.Range(func(n, _ any) bool {
+		if _, ok := listed[n.(*node)]; !ok {
+			e.leaves.Delete(n)
+		}
+		return true
+	})
 }
 
 // apart has the engine keep its own leaves: there are other groups, and a leaf
