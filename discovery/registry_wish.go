@@ -51,6 +51,15 @@ func (r *Registry) Drain(ctx context.Context) error { return r.setDrained(ctx, "
 // [Registry.SetWeight].
 func (r *Registry) Undrain(ctx context.Context) error { return r.setDrained(ctx, "Undrain", false) }
 
+// SetReady says whether the providers of the service in this registry, those that
+// register later included, are ready for calls. While they are not they are
+// registered as "draining", and keep their keys also under [WithHideDrained]; they
+// are ready at first. Drained by [Registry.Drain], they stay so when they are ready.
+// It waits and fails like [Registry.SetWeight].
+func (r *Registry) SetReady(ctx context.Context, service string, ready bool) error {
+	return r.wishFor(ctx, "SetReady", service, func(old *wish) { old.unready = !ready })
+}
+
 // hides reports whether keys are to be absent. The caller holds the mutex.
 func (r *Registry) hides() bool { return r.drained && r.cfg.hideDrained }
 

@@ -9,10 +9,12 @@ type wish struct {
 	weight  *int64             // of SetWeight
 	sourced *int64             // of the weight source
 	tags    *map[string]string // of SetTags
+	unready bool               // of SetReady
 }
 
 // over is the record that the program wants instead of the base, of which it
-// leaves the identity alone. Drained applies to the whole registry.
+// leaves the identity alone. Drained applies to the whole registry, as unready does to
+// the service.
 func (w wish) over(base *record, drained bool) *record {
 	r := *base
 	switch {
@@ -25,7 +27,7 @@ func (w wish) over(base *record, drained bool) *record {
 		r.Tags = *w.tags
 	}
 	r.State = StateServing
-	if drained {
+	if drained || w.unready {
 		r.State = StateDraining
 	}
 	return &r

@@ -38,6 +38,9 @@ func (s *service) choose(ctx context.Context, request any, info rpcinfo.RPCInfo,
 
 // chooseFrom picks from a group.
 func (s *service) chooseFrom(g *group, hash uint64, skip *skips, attempt *pick.Attempt) (*candidate, *skips, error) {
+	if g.closed {
+		return nil, nil, ErrAllEjected
+	}
 	c := g.chooser.choose(hash, skip)
 	if c == nil || s.someAside.Load() {
 		return s.chooseAgain(hash, c, skip, attempt, g)
@@ -60,7 +63,7 @@ func (s *service) chooseAgain(hash uint64, c *candidate, skip *skips, attempt *p
 		skip = nil
 		c = g.chooser.choose(hash, nil)
 	}
-	if c != nil && c.node.aside.Load() != nil {
+	if c != nil && c.node.avoided() {
 		c, skip = s.chooseAround(hash, c, skip, attempt, g)
 	}
 	if c == nil {

@@ -5,25 +5,26 @@ package loadbalance
 
 import "context"
 
-// find is the branch's end for a call. It is nil if a filter that must be kept
-// leaves nobody.
-func (b *branch) find(ctx context.Context, request any) *branch {
+// find is the branch's end for a call, and whether a preferred filter was given
+// up for it. It is nil if a filter that must be kept leaves nobody.
+func (b *branch) find(ctx context.Context, request any) (end *branch, fellBack bool) {
 	if b.filter == nil {
-		return b
+		return b, false
 	}
 	wish := b.filter.wish(ctx, request)
 	if wish == "" {
 		return b.others.find(ctx, request)
 	}
 	if with := b.byValue[wish]; with != nil {
-		if end := with.find(ctx, request); end != nil && (end.serves() && !b.filter.Preferred || end.available()) {
-			return end
+		if end, fellBack = with.find(ctx, request); end != nil && (end.serves() && !b.filter.Preferred || end.available()) {
+			return end, fellBack
 		}
 	}
 	if b.filter.Preferred {
-		return b.others.find(ctx, request)
+		end, _ = b.others.find(ctx, request)
+		return end, true
 	}
-	return nil
+	return nil, false
 }
 
 func (b *branch) serves() bool { return b.near.serving > 0 || b.far != nil && b.far.serving > 0 }

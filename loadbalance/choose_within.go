@@ -19,18 +19,30 @@ func (s *service) chooseWithin(ctx context.Context, request any, hash uint64, sk
 	}
 	g := &t.group
 	if t.division != nil {
-		end := t.division.root.find(ctx, request)
+		end, fellBack := t.division.root.find(ctx, request)
 		if end == nil {
 			return nil, nil, ErrNoneInSubset
 		}
 		if g = end.groupOf(s.sideOf(end, hash, key), skip); g.serving == 0 {
 			return nil, nil, ErrAllDrained
 		}
+		noteGroup(attempt, g, fellBack || g == end.far)
 	}
 	if key == "" {
 		return s.chooseCounted(g, hash, skip, attempt)
 	}
 	return s.chooseKept(key, g, hash, skip, attempt)
+}
+
+// noteGroup tells the attempt, if there is one, of the group that it picks among.
+func noteGroup(attempt *pick.Attempt, g *group, fellBack bool) {
+	if attempt == nil {
+		return
+	}
+	attempt.Subset = g.name
+	if fellBack {
+		attempt.Fallbacks++
+	}
 }
 
 // sideOf says which side of a zone the call is on: where there are two, a key
@@ -85,7 +97,7 @@ func (s *service) chooseKept(key string, g *group, hash uint64, skip *skips, att
 // usable is the candidate of a node if it can be picked without more ado.
 func (g *group) usable(n *node, skip *skips) *candidate {
 	c := g.members[n]
-	if c == nil || c.share() == 0 || n.aside.Load() != nil || skip.has(c) {
+	if c == nil || c.share() == 0 || n.avoided() || skip.has(c) {
 		return nil
 	}
 	return c

@@ -6,6 +6,7 @@ package loadbalance
 import (
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
@@ -18,6 +19,10 @@ type core struct {
 	policy policy
 	config *config
 	counts bool
+
+	ejection    atomic.Pointer[Ejection]                  // nil for none
+	healthCheck atomic.Pointer[HealthCheck]               // nil for none
+	onEject     atomic.Pointer[[]func(key, cause string)] // who is told; nil for nobody
 
 	log     *slog.Logger
 	limiter logging.Limiter

@@ -24,6 +24,13 @@
 // makes other policies known, and [Selector] is the same without Kitex.
 // [Balancer.State] tells what a balancer knows.
 //
+// # Filters
+//
+// [WithTagFilter], [WithZone] and [WithSubset] leave a group of the instances
+// before the policy, and [WithAffinity] keeps a key with who was picked for it.
+// Each group has a policy of its own, in which the calls in flight, latencies and
+// failures of an instance count wherever they came from.
+//
 // # Instances that give no connection
 //
 // An instance that a call gets no connection to is set aside: calls avoid it for
@@ -42,17 +49,26 @@
 // makes the time grow on. Nor is anything told about suspects, the instances that
 // a resolver keeps though they have vanished from the registry.
 //
+// # Instances that fail or are unhealthy
+//
+// [Balancer.Eject] and [Balancer.CheckHealth], which the suite's WithEjection and
+// WithHealthCheck call, have calls avoid instances that fail, that are far slower
+// than the others, or that do not pass checks. An ejected instance gets a new chance
+// after its time, with health checks once it has passed one. Where nobody else is
+// left calls go to them, unless [Ejection] says that they are to fail.
+//
 // # Concurrency and cost
 //
 // Everything exported here is safe for concurrent use. A pick takes no lock
 // and allocates nothing, but for least-active and shortest-response, which hold one
-// mutex for O(log n) steps, for retries, and for picks that come upon an instance which
+// mutex for O(log n) steps, affinity, which holds one of sixteen for O(1), for retries, and for picks that come upon an instance which
 // has just been set aside. Lists are rebuilt off the call path and swapped in
 // whole.
 //
 // # Errors
 //
 // A picker can only return nil; Kitex then fails the call with its own
-// ErrNoMoreInstance. Pick spans say which of [ErrEmpty], [ErrAllDrained] and
+// ErrNoMoreInstance. Pick spans, and errors with the suite of package middleware,
+// say which of [ErrEmpty], [ErrAllDrained], [ErrAllEjected], [ErrNoneInSubset] and
 // [ErrNoKey] it was.
 package loadbalance

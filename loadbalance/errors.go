@@ -21,6 +21,9 @@ var (
 	// ErrAllDrained means that there are instances, but each of them has the
 	// weight 0 or does not serve.
 	ErrAllDrained = errors.New("fairway: all instances are drained")
+	// ErrAllEjected means that each instance that serves is ejected or unhealthy, and
+	// that picks are to fail then.
+	ErrAllEjected = errors.New("fairway: all instances are ejected")
 	// ErrNoneInSubset means that a filter leaves no instance that serves.
 	ErrNoneInSubset = errors.New("fairway: no instance in the wanted subset")
 	// ErrNoKey means that a hashing policy got no key for the call.

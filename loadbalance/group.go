@@ -19,6 +19,7 @@ type group struct {
 	counter  counter              // of the group's own engine, nil for all or if the policy does not count
 	serving  int                  // how many get calls
 	allAside bool                 // and may be picked, since there is nobody else
+	closed   bool                 // and all of these are ejected or unhealthy, and none is to be picked
 	members  map[*node]*candidate // if calls have affinity
 }
 
@@ -30,9 +31,9 @@ func (g *group) offers(skip *skips) bool {
 	return g != nil && slices.ContainsFunc(g.list, func(c *candidate) bool { return c.share() > 0 && !skip.has(c) })
 }
 
-// fill takes the candidates in. If all who serve are out, calls go to them. Of a
-// table in which everybody is out, nobody says so any more.
-func (g *group) fill(list []*candidate, affinity, everybodyOut bool) {
+// fill takes the candidates in. If all who serve are out, calls go to them, unless
+// they are closed. Of a table in which everybody is out, nobody says so any more.
+func (g *group) fill(list []*candidate, affinity, everybodyOut bool, closed func([]*candidate) bool) {
 	g.list = list
 	out := 0
 	for _, c := range list {
@@ -44,12 +45,16 @@ func (g *group) fill(list []*candidate, affinity, everybodyOut bool) {
 			out++
 		}
 	}
-	g.allAside = everybodyOut
+	if g.allAside = everybodyOut && g.serving > 0; g.allAside {
+		g.closed = closed(list)
+	}
 	if out > 0 && out == g.serving {
 		g.allAside = true
-		g.list = make([]*candidate, len(list))
-		for i, c := range list {
-			g.list[i] = c.withOut(false)
+		if g.closed = closed(list); !g.closed {
+			g.list = make([]*candidate, len(list))
+			for i, c := range list {
+				g.list[i] = c.withOut(false)
+			}
 		}
 	}
 	g.enroll(affinity)
@@ -211,7 +216,7 @@ func (s *service) newGroup(d *division, list []*candidate, name string) *group {
 		s.places[name] = p
 	}
 	g := &group{name: name, counter: p.counter}
-	g.fill(list, s.kept != nil, d.out)
+	g.fill(list, s.kept != nil, d.out, s.failsClosed)
 	d.groups[name] = g
 	return g
 }

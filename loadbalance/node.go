@@ -10,6 +10,7 @@ import (
 	"github.com/fairway-rpc/fairway/internal/live"
 	"github.com/fairway-rpc/fairway/internal/pick"
 	"github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
+	"github.com/fairway-rpc/fairway/loadbalance/internal/outlier"
 	"github.com/fairway-rpc/fairway/loadbalance/internal/pace"
 )
 
@@ -28,6 +29,17 @@ type node struct {
 	aside    atomic.Pointer[aside] // nil for almost all
 	unseen   atomic.Pointer[aside] // the last trial that was taken for a success
 	suspect  atomic.Pointer[live.Suspect]
+	record   atomic.Pointer[outlier.Record] // of calls, nil without ejection
+	ill      atomic.Bool                    // health checks say so
+}
+
+// avoided reports whether calls go to others, if there are any.
+func (n *node) avoided() bool { return n.aside.Load() != nil || n.closed() }
+
+// closed reports whether no call is to try it: it is ejected, or unhealthy.
+func (n *node) closed() bool {
+	r := n.record.Load()
+	return n.ill.Load() || r != nil && r.Ejected()
 }
 
 // Begin implements pick.Node.
@@ -77,7 +89,7 @@ func (n *node) Done(o pick.Outcome, doubt uint64, aside bool) {
 
 // Clock implements pick.Node.
 func (n *node) Clock() int64 {
-	if n.service.core.policy.average == nil {
+	if n.service.core.policy.average == nil && n.service.ejector.Load() == nil {
 		return 0
 	}
 	return n.service.core.config.now()
@@ -85,9 +97,15 @@ func (n *node) Clock() int64 {
 
 // Took implements pick.Node.
 func (n *node) Took(began int64, o pick.Outcome) {
-	if n.service.core.policy.average != nil && (o.Failed() || o == pick.Answered) {
-		now := n.service.core.config.now()
+	if !o.Failed() && o != pick.Answered {
+		return
+	}
+	now := n.service.core.config.now()
+	if n.service.core.policy.average != nil {
 		n.service.took(n, now, now-began, o.Failed())
+	}
+	if e := n.service.ejector.Load(); e != nil {
+		e.call(n, now, now-began, o.Failed())
 	}
 }
 
@@ -123,6 +141,8 @@ func (n *node) failed(o pick.Outcome, wasAside bool) {
 func (n *node) claim(unseen bool) bool {
 	before, now := n.aside.Load(), time.Now()
 	switch {
+	case n.closed():
+		return false
 	case before == nil:
 		return true
 	case !before.due(now):

@@ -13,7 +13,7 @@ import (
 
 // PickError is why a pick found nobody, as the suite of package middleware
 // returns it within Kitex's error. It wraps the reason, one of [ErrEmpty],
-// [ErrAllDrained], [ErrNoneInSubset] and [ErrNoKey].
+// [ErrAllDrained], [ErrAllEjected], [ErrNoneInSubset] and [ErrNoKey].
 type PickError struct {
 	// Service is the name that was called.
 	Service string

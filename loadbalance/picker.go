@@ -75,7 +75,14 @@ func (p *servicePicker) next(ctx context.Context, request any, info rpcinfo.RPCI
 	if p.observer != nil && p.observer.Wants(ctx) {
 		return p.nextObserved(ctx, request, info, attempt, t)
 	}
+	var began time.Time
+	if attempt != nil && attempt.Timed {
+		began = time.Now()
+	}
 	c, _, err := s.choose(ctx, request, info, attempt, t)
+	if !began.IsZero() {
+		attempt.PickTime += time.Since(began)
+	}
 	s.note(info, attempt, t, c, err)
 	return c
 }
@@ -84,6 +91,9 @@ func (p *servicePicker) next(ctx context.Context, request any, info rpcinfo.RPCI
 func (p *servicePicker) nextObserved(ctx context.Context, request any, info rpcinfo.RPCInfo, attempt *pick.Attempt, t *table) *candidate {
 	start := time.Now()
 	c, skip, err := p.service.choose(ctx, request, info, attempt, t)
+	if attempt != nil && attempt.Timed {
+		attempt.PickTime += time.Since(start)
+	}
 	p.service.note(rpcinfo.GetRPCInfo(ctx), attempt, t, c, err)
 	seen := &pick.Pick{
 		Policy:     p.service.core.policy.name,
@@ -95,6 +105,9 @@ func (p *servicePicker) nextObserved(ctx context.Context, request any, info rpci
 	}
 	if skip != nil {
 		seen.Excluded = len(skip.nodes)
+	}
+	if attempt != nil {
+		seen.Subset = attempt.Subset
 	}
 	if c != nil {
 		seen.Instance, seen.Weight, seen.Suspect = c.instance, int(c.weight), c.node.suspect.Load() != nil

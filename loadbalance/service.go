@@ -31,6 +31,9 @@ type service struct {
 	places map[string]*place      // of the groups, nil if there is but one
 	kept   *affinity.Table[*node] // nil without affinity
 
+	ejector atomic.Pointer[ejector] // nil without ejection
+	health  atomic.Pointer[checked] // nil without health checks
+
 	someAside atomic.Bool // whether picks must look if a node is aside
 	warming   *time.Timer // runs while somebody warms up
 	calm      *time.Timer // runs while the table's chooser is provisional
@@ -53,11 +56,17 @@ type service struct {
 func newService(c *core, res kdiscovery.Result) *service {
 	s := &service{core: c, key: res.CacheKey, nodes: make(map[string]*node), view: live.Find(res.CacheKey)}
 	s.engage(true)
+	if e := c.ejection.Load(); e != nil {
+		s.startEjecting(e)
+	}
 	if s.view == nil {
 		s.replace(res.Instances)
-		return s
+	} else {
+		s.follow(res)
 	}
-	s.follow(res)
+	if h := c.healthCheck.Load(); h != nil {
+		s.startChecking(h)
+	}
 	return s
 }
 
@@ -173,7 +182,7 @@ func (s *service) refresh() {
 	if prev == nil && set == nil {
 		return
 	}
-	if prev == nil || prev.step > 0 || !prev.lists(nodes, set) || !prev.avoids(time.Now()) {
+	if prev == nil || prev.step > 0 || !prev.lists(nodes, set) || !prev.avoids(time.Now()) || s.opensOrCloses(prev) {
 		s.swap(s.newTable(nodes, set, prev))
 	} else {
 		relabelled := *prev
@@ -203,6 +212,7 @@ func (s *service) swap(t *table) {
 	s.table.Store(t)
 	s.finishLater(t)
 	s.warmLater(t)
+	s.checkThose(t)
 	if len(s.nodes) == len(t.list) {
 		return // each has its node
 	}

@@ -48,7 +48,7 @@ func (s *service) noteAside() {
 
 func (s *service) hasAside() bool {
 	for _, n := range s.nodes {
-		if n.aside.Load() != nil {
+		if n.avoided() {
 			return true
 		}
 	}

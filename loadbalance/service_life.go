@@ -41,6 +41,12 @@ func (s *service) end() {
 	if unfollow != nil {
 		unfollow()
 	}
+	if e := s.ejector.Load(); e != nil {
+		e.stop()
+	}
+	if h := s.health.Load(); h != nil {
+		go h.checker.Close() // it waits for checks, which have been cancelled
+	}
 }
 
 // wake notes that the service is in use again. Kitex has resolved a plain one
@@ -53,6 +59,7 @@ func (s *service) wake(res kdiscovery.Result) {
 		s.replace(res.Instances)
 	}
 	s.life.end(idle)
+	s.checkPresent()
 }
 
 // idleFor is how long a service that Kitex calls idle keeps its state.
@@ -64,6 +71,7 @@ func (s *service) rest() {
 	if s.life.begin(idle) {
 		return
 	}
+	s.checkPresent()
 	time.AfterFunc(idleFor, s.dropIfIdle)
 }
 

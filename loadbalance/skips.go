@@ -20,7 +20,7 @@ type skips struct {
 }
 
 func (s *skips) has(c *candidate) bool {
-	return s != nil && (s.aside && c.node.aside.Load() != nil || slices.Contains(s.nodes, c.node))
+	return s != nil && (s.aside && c.node.avoided() || slices.Contains(s.nodes, c.node))
 }
 
 func (s *skips) add(c *candidate) {

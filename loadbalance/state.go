@@ -33,6 +33,11 @@ type InstanceState struct {
 	Serving bool
 	// Aside tells that no connection was got, so that calls avoid it for a while.
 	Aside bool
+	// Ejected is why it is ejected now, "" if it is not: consecutive_failures,
+	// failure_share, success_rate or latency.
+	Ejected string
+	// Unhealthy tells that health checks say so.
+	Unhealthy bool
 	// Suspect tells that it is kept on suspicion of the registry only.
 	Suspect bool
 	// Share is its part of the weight of all that get calls now, between 0 and 1:
@@ -83,6 +88,8 @@ func (s *service) state() ServiceState {
 			Effective: c.effective(),
 			Serving:   c.serving,
 			Aside:     c.node.aside.Load() != nil,
+			Ejected:   c.node.ejectedFor(),
+			Unhealthy: c.node.ill.Load(),
 			Suspect:   c.node.suspect.Load() != nil,
 			Share:     float64(weigh(c)) / float64(max(total, 1)),
 			InFlight:  c.node.active(),
@@ -111,6 +118,12 @@ func (i InstanceState) words() string {
 	}
 	if i.Aside {
 		words = append(words, "aside")
+	}
+	if i.Ejected != "" {
+		words = append(words, "ejected for "+i.Ejected)
+	}
+	if i.Unhealthy {
+		words = append(words, "unhealthy")
 	}
 	if i.Suspect {
 		words = append(words, "suspect")

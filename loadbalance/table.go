@@ -46,7 +46,7 @@ func (s *service) newTable(nodes []*live.Node, set *live.Set, prev *table) *tabl
 	t.leaveOut(s, now, prev)
 	t.warmUp(now, prev)
 	t.serving = t.tally.serving
-	t.simple = t.serving > 0 && s.hash == nil && s.places == nil && s.kept == nil
+	t.simple = t.serving > 0 && !t.closed && s.hash == nil && s.places == nil && s.kept == nil
 	t.enroll(s.kept != nil)
 	if s.places != nil {
 		t.division = s.divide(t, prev.division)
@@ -160,7 +160,7 @@ func (t *table) leaveOut(s *service, now time.Time, former *table) {
 		if t.list[i] = c.withOut(look && c.node.isOut(now)); !c.serving {
 			continue
 		}
-		if look && c.node.aside.Load() != nil {
+		if look && c.node.avoided() {
 			t.aside++
 		}
 		if t.list[i].out {
@@ -168,7 +168,8 @@ func (t *table) leaveOut(s *service, now time.Time, former *table) {
 		}
 	}
 	t.outs = out
-	if t.allAside = out > 0 && out == t.tally.serving; t.allAside {
+	t.allAside = out > 0 && out == t.tally.serving
+	if t.closed = t.allAside && s.failsClosed(t.list); t.allAside && !t.closed {
 		for i, c := range t.list {
 			t.list[i] = c.withOut(false)
 		}
@@ -192,10 +193,10 @@ func (t *table) avoids(now time.Time) bool {
 }
 
 // isOut reports whether a table should leave the node out: it is aside and not
-// due for a trial.
+// due for a trial, or closed.
 func (n *node) isOut(now time.Time) bool {
 	a := n.aside.Load()
-	return a != nil && !a.due(now)
+	return a != nil && !a.due(now) || n.closed()
 }
 
 // allOut reports whether there is somebody who serves, and all of them are out.
@@ -213,7 +214,7 @@ func allOut(list []*candidate, now time.Time) bool {
 func countAside(list []*candidate) int {
 	n := 0
 	for _, c := range list {
-		if c.serving && c.node.aside.Load() != nil {
+		if c.serving && c.node.avoided() {
 			n++
 		}
 	}

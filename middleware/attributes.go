@@ -24,6 +24,7 @@ const (
 	keyInFlight   = attribute.Key("fairway.in_flight")
 	keyAttempt    = attribute.Key("fairway.attempt")
 	keyExcluded   = attribute.Key("fairway.excluded")
+	keySubset     = attribute.Key("fairway.subset")
 	keyAside      = attribute.Key("fairway.aside")
 	keySuspect    = attribute.Key("fairway.suspect")
 	keyRevision   = attribute.Key("fairway.snapshot.revision")
@@ -34,7 +35,7 @@ const (
 )
 
 // maxAttributes is the most that one pick can have.
-const maxAttributes = 17
+const maxAttributes = 18
 
 func attributesOf(p *pick.Pick, service, method string) []attribute.KeyValue {
 	attempt, err := strconv.Atoi(p.Retry)
@@ -52,6 +53,9 @@ func attributesOf(p *pick.Pick, service, method string) []attribute.KeyValue {
 	}
 	if p.Excluded > 0 {
 		attrs = append(attrs, keyExcluded.Int(p.Excluded))
+	}
+	if p.Subset != "" {
+		attrs = append(attrs, keySubset.String(p.Subset))
 	}
 	if p.Aside > 0 {
 		attrs = append(attrs, keyAside.Int(p.Aside))

@@ -71,3 +71,31 @@ func BenchmarkCall(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStubCall is a call whose transport does nothing, so that what the suite
+// adds can be seen: nothing, the suite, and the suite with all that it can do.
+func BenchmarkStubCall(b *testing.B) {
+	const address = "10.0.0.1:1"
+	measured, _ := meter(b)
+	for _, bench := range []struct {
+		name string
+		opt  client.Option
+	}{
+		{"bare", client.WithHostPorts(address)},
+		{"suite", client.WithSuite(middleware.NewClientSuite(hosts(address), balancer(b, loadbalance.SmoothWRR)))},
+		{"suite and metrics", client.WithSuite(middleware.NewClientSuite(hosts(address), balancer(b, loadbalance.SmoothWRR), measured))},
+		{"suite and ejection", client.WithSuite(middleware.NewClientSuite(hosts(address), balancer(b, loadbalance.SmoothWRR),
+			middleware.WithEjection(middleware.Ejection{})))},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			cli := newClient(b, bench.opt, client.WithInstanceMW(stub()))
+			request := &echo.Request{Message: "hello"}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := cli.Echo(b.Context(), request); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

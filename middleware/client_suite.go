@@ -5,11 +5,13 @@ package middleware
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cloudwego/kitex/client"
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
+	"github.com/fairway-rpc/fairway/internal/live"
 	"github.com/fairway-rpc/fairway/loadbalance"
 )
 
@@ -38,12 +40,38 @@ func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...C
 			panic(err)
 		}
 	}
-	return &clientSuite{resolver: res, balancer: lb.Observed(observerOf(newPickSpans(&c.traceConfig), newPickLog(c.pickLog)))}
+	if err := c.prepare(lb); err != nil {
+		panic(err)
+	}
+	m, err := newClientMetrics(&c.metrics, lb)
+	if err != nil {
+		panic(fault.Invalid("WithMeterProvider", "%w", err))
+	}
+	lb.OnEject(func(key, cause string) {
+		if service, ours := strings.CutPrefix(key, live.Key(res.Name(), "")); ours {
+			m.ejected(service, cause)
+		}
+	})
+	return &clientSuite{resolver: res, balancer: lb.Observed(observerOf(newPickSpans(&c.traceConfig), newPickLog(c.pickLog))), metrics: m}
+}
+
+// prepare tells the balancer what it is to do besides picking.
+func (c *clientConfig) prepare(lb *loadbalance.Balancer) error {
+	if c.ejection != nil {
+		if err := lb.Eject(*c.ejection); err != nil {
+			return err
+		}
+	}
+	if c.health != nil {
+		return lb.CheckHealth(*c.health)
+	}
+	return nil
 }
 
 type clientSuite struct {
 	resolver kdiscovery.Resolver
 	balancer *loadbalance.Balancer
+	metrics  *clientMetrics
 }
 
 // String is what Kitex prints of the suite.
@@ -57,7 +85,7 @@ func (s *clientSuite) Options() []client.Option {
 		tellOverridden(),
 		s.resolveAndFollow(),
 		client.WithLoadBalancer(s.balancer),
-		client.WithMiddleware(beginAttempt),
+		client.WithMiddleware(s.metrics.beginAttempt),
 		client.WithInstanceMW(countInFlight),
 		client.WithStreamOptions(streamEvents()),
 		s.registerProbes(),

@@ -47,6 +47,8 @@ type InstanceDump struct {
 	Share     float64 `json:"share"`
 	Serving   bool    `json:"serving"`
 	Aside     bool    `json:"aside,omitempty"`
+	Ejected   string  `json:"ejected,omitempty"`
+	Unhealthy bool    `json:"unhealthy,omitempty"`
 	Suspect   bool    `json:"suspect,omitempty"`
 	InFlight  int64   `json:"in_flight"`
 }
@@ -71,7 +73,7 @@ func dumpBalancer(res kdiscovery.Resolver, lb *loadbalance.Balancer) *BalancerDu
 		for n, i := range s.Instances {
 			service.Instances[n] = InstanceDump{
 				Address: i.Address, Weight: i.Weight, Effective: i.Effective, Share: i.Share,
-				Serving: i.Serving, Aside: i.Aside, Suspect: i.Suspect, InFlight: i.InFlight,
+				Serving: i.Serving, Aside: i.Aside, Ejected: i.Ejected, Unhealthy: i.Unhealthy, Suspect: i.Suspect, InFlight: i.InFlight,
 			}
 		}
 		dump.Services = append(dump.Services, service)

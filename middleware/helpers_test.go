@@ -29,6 +29,9 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const service = "echo"
 
+// waitLong is how long a test waits for what should come soon.
+const waitLong = 10 * time.Second
+
 // registry deregisters at once, but for tests about the delay.
 func registry(t testing.TB, cli *clientv3.Client, opts ...discovery.RegistryOption) *discovery.Registry {
 	t.Helper()

@@ -13,10 +13,14 @@ import (
 )
 
 // beginAttempt stands outside Kitex's resolver and gives what lies below it one
-// place to leave word for each other.
-func beginAttempt(next endpoint.Endpoint) endpoint.Endpoint {
-	return func(ctx context.Context, request, response any) error {
+// place to leave word for each other. It measures the attempt.
+func (c *clientMetrics) beginAttempt(next endpoint.Endpoint) endpoint.Endpoint {
+	return func(ctx context.Context, request, response any) (err error) {
 		attempt := pick.Begin(ctx)
+		began := c.begin(attempt)
+		if !began.IsZero() && modeOf(attempt.Call()) == rpcinfo.Streaming {
+			attempt.AfterStream = func() { c.end(attempt, began, nil, false) }
+		}
 		returned := false
 		defer func() {
 			// A panic between the pick and countInFlight: Kitex does not recycle
@@ -24,8 +28,11 @@ func beginAttempt(next endpoint.Endpoint) endpoint.Endpoint {
 			if !returned && attempt.Counted && !attempt.Taken {
 				attempt.Picked.End()
 			}
+			if !attempt.Streaming {
+				c.end(attempt, began, err, !returned)
+			}
 		}()
-		err := next(attempt, request, response)
+		err = next(attempt, request, response)
 		returned = true
 		return explained(err, attempt.Reason)
 	}
@@ -46,12 +53,13 @@ func countInFlight(next endpoint.Endpoint) endpoint.Endpoint {
 		h := hold(attempt)
 		defer h.release()
 		if mode == rpcinfo.Streaming {
-			h.stream = &openStream{node: h.node}
+			h.stream = &openStream{node: h.node, after: attempt.AfterStream}
 			ctx = context.WithValue(ctx, openStreamKey{}, h.stream)
 		}
 		doubt, aside, began := h.node.Doubt(), attempt.Aside, h.node.Clock()
 		err := next(ctx, request, response)
 		h.opened = err == nil && h.stream != nil
+		attempt.Streaming = h.opened && h.stream.after != nil
 		outcome := outcomeOf(ctx, attempt.Call(), err)
 		h.node.Done(outcome, doubt, aside)
 		if began != 0 && mode == rpcinfo.PingPong {

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
+	"github.com/fairway-rpc/fairway/loadbalance"
 )
 
 // ClientOption configures [NewClientSuite].
@@ -27,12 +28,43 @@ type SpanOption interface {
 type clientConfig struct {
 	traceConfig
 
-	pickLog *slog.Logger // nil: none
+	metrics  metricsConfig
+	ejection *loadbalance.Ejection
+	health   *loadbalance.HealthCheck
+	pickLog  *slog.Logger // nil: none
 }
 
 type clientOption func(*clientConfig) error
 
 func (f clientOption) applyClient(c *clientConfig) error { return f(c) }
+
+// Ejection is what [WithEjection] takes; its zero value is the default.
+type Ejection = loadbalance.Ejection
+
+// WithEjection sets instances aside that fail or are far slower than the others,
+// for a growing time, and never more than a share of them. Without it only a
+// failure to get a connection sets an instance aside. It applies to the balancer:
+// clients that share one share this.
+func WithEjection(e Ejection) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.ejection = &e
+		return nil
+	})
+}
+
+// HealthCheck is what [WithHealthCheck] takes; its zero value connects by TCP every
+// ten seconds.
+type HealthCheck = loadbalance.HealthCheck
+
+// WithHealthCheck has this process check the instances of the services that it
+// calls, takes unhealthy ones off and back, and probes ejected ones before they
+// return. It applies to the balancer: clients that share one share this.
+func WithHealthCheck(h HealthCheck) ClientOption {
+	return clientOption(func(c *clientConfig) error {
+		c.health = &h
+		return nil
+	})
+}
 
 type traceConfig struct {
 	mode     PickSpans

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
-	"syscall"
 
 	"github.com/cloudwego/gopkg/protocol/thrift"
 	"github.com/cloudwego/kitex/pkg/kerrors"
@@ -19,6 +17,7 @@ import (
 	"github.com/cloudwego/kitex/pkg/remote/trans/nphttp2/status"
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
 
+	"github.com/fairway-rpc/fairway/internal/lack"
 	"github.com/fairway-rpc/fairway/internal/pick"
 )
 
@@ -87,12 +86,7 @@ func isOurs(err error) bool {
 // isOurLack reports whether this process lacks what a connection takes. Kitex's
 // pool of short connections keeps no more of the cause than its text.
 func isOurLack(err error) bool {
-	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
-		if errors.Is(err, lack) || errors.Is(err, kerrors.ErrGetConnection) && strings.Contains(err.Error(), lack.Error()) {
-			return true
-		}
-	}
-	return false
+	return lack.Is(err) || errors.Is(err, kerrors.ErrGetConnection) && lack.Says(err)
 }
 
 // failureOf places an error that came up from the transport.

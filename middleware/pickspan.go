@@ -5,7 +5,6 @@ package middleware
 
 import (
 	"context"
-	"errors"
 
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
 	"go.opentelemetry.io/otel/codes"
@@ -13,7 +12,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/fairway-rpc/fairway/internal/pick"
-	"github.com/fairway-rpc/fairway/loadbalance"
 )
 
 // spanName has nothing in it that varies.
@@ -82,11 +80,7 @@ func methodOf(ri rpcinfo.RPCInfo) string {
 	if call == nil {
 		return ri.To().Method()
 	}
-	name := call.ServiceName() + "/" + call.MethodName()
-	if pkg := call.PackageName(); pkg != "" {
-		name = pkg + "." + name
-	}
-	return name
+	return joinMethod(call.PackageName(), call.ServiceName(), call.MethodName())
 }
 
 func reason(err error) string {
@@ -94,19 +88,4 @@ func reason(err error) string {
 		return "the balancer returned no instance"
 	}
 	return err.Error()
-}
-
-// errorType is one of few words, which stand in docs/observability.md.
-func errorType(err error) string {
-	switch {
-	case errors.Is(err, loadbalance.ErrEmpty):
-		return "no_instance"
-	case errors.Is(err, loadbalance.ErrAllDrained):
-		return "all_drained"
-	case errors.Is(err, loadbalance.ErrNoneInSubset):
-		return "none_in_subset"
-	case errors.Is(err, loadbalance.ErrNoKey):
-		return "no_key"
-	}
-	return "_OTHER"
 }

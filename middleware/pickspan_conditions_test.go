@@ -88,6 +88,15 @@ var pickConditions = map[string]struct {
 		_ = call(t, cli)
 		callsAsideOne(t, tp, cli)
 	}},
+	"a filter": {"in a call, chosen, port, counted, live, subset", 1, func(t *testing.T, tp *sdktrace.TracerProvider) {
+		t.Helper()
+		lb, err := loadbalance.New(loadbalance.RoundRobin, loadbalance.WithTagFilter(loadbalance.TagFilter{Key: "v", Value: "2", Preferred: true}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		suite := middleware.NewClientSuite(static(t, map[string]int{echotest.Start(t).Address: 10}), lb, middleware.WithTracerProvider(tp))
+		_ = call(t, newClient(t, client.WithSuite(suite)))
+	}},
 	"a suspect": {"in a call, chosen, port, counted, suspect, live, suspects", 1, func(t *testing.T, tp *sdktrace.TracerProvider) {
 		t.Helper()
 		_ = call(t, suiteClient(t, tp, suspects(t, echotest.Start(t).Address, func() {})))

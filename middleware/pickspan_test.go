@@ -5,9 +5,11 @@ package middleware_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cloudwego/kitex/client"
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
@@ -82,6 +84,21 @@ func TestPickSpanIsAChildOfTheClientSpanAndSaysItAll(t *testing.T) {
 	}
 }
 
+// allUnhealthy is a list of one instance that is unhealthy by now, and a balancer
+// that fails closed.
+func allUnhealthy(t *testing.T) (*discovery.Static, *loadbalance.Balancer) {
+	t.Helper()
+	list, lb := static(t, map[string]int{"127.0.0.1:1": 1}), balancer(t, loadbalance.SmoothWRR)
+	suite := middleware.NewClientSuite(list, lb, middleware.WithEjection(middleware.Ejection{FailClosed: true}),
+		middleware.WithHealthCheck(middleware.HealthCheck{Interval: 10 * time.Millisecond}))
+	cli := newClient(t, client.WithSuite(suite))
+	waitFor(t, "picks fail", func() bool {
+		_, err := cli.Echo(t.Context(), &echo.Request{})
+		return errors.Is(err, loadbalance.ErrAllEjected)
+	})
+	return list, lb
+}
+
 // TestFailedPickSaysWhy: each reason in the table of docs/observability.md.
 func TestFailedPickSaysWhy(t *testing.T) {
 	one := kdiscovery.NewInstance("tcp", "127.0.0.1:1", 10, nil)
@@ -108,6 +125,10 @@ func TestFailedPickSaysWhy(t *testing.T) {
 		reasons[want] = func(tp trace.TracerProvider) client.Option {
 			return client.WithSuite(middleware.NewClientSuite(setup.res, setup.lb, middleware.WithTracerProvider(tp)))
 		}
+	}
+	ill, closed := allUnhealthy(t)
+	reasons["all_ejected"] = func(tp trace.TracerProvider) client.Option {
+		return client.WithSuite(middleware.NewClientSuite(ill, closed, middleware.WithTracerProvider(tp)))
 	}
 	reasons["_OTHER"] = func(tp trace.TracerProvider) client.Option {
 		return client.WithLoadBalancer(middleware.TracePicks(kloadbalance.NewWeightedBalancer(), middleware.WithTracerProvider(tp)))

@@ -7,11 +7,15 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
 // relay passes connections on to a server, whatever they carry, until it is cut.
+// One that is broken closes each connection as soon as it is asked something, as a
+// program does that cannot work any more.
 type relay struct {
+	broken   atomic.Bool
 	listener net.Listener
 	target   string
 	running  sync.WaitGroup
@@ -54,6 +58,13 @@ func (r *relay) accept() {
 		near, err := r.listener.Accept()
 		if err != nil {
 			return
+		}
+		if r.broken.Load() {
+			r.running.Go(func() {
+				_, _ = near.Read(make([]byte, 1))
+				_ = near.Close()
+			})
+			continue
 		}
 		far, err := net.Dial("tcp", r.target)
 		if err != nil || !r.add(near, far) {

@@ -4,6 +4,7 @@
 package middleware
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"time"
@@ -87,6 +88,10 @@ func NewServerSuite(reg *discovery.Registry, service string, opts ...ServerOptio
 			panic(err)
 		}
 	}
+	var err error
+	if s.measured, err = newServerMetrics(&s.metrics); err != nil {
+		panic(fault.Invalid("WithMeterProvider", "%w", err))
+	}
 	return s
 }
 
@@ -97,6 +102,12 @@ type serverSuite struct {
 	weight   int      // as Kitex's registry.Info has it
 	tags     map[string]string
 	warmUp   time.Duration
+
+	metrics  metricsConfig
+	measured *serverMetrics
+
+	ready      func(ctx context.Context) error // nil: always
+	readyEvery time.Duration
 }
 
 // String is what Kitex prints of the suite.
@@ -108,13 +119,24 @@ func (s *serverSuite) Options() []server.Option {
 	return []server.Option{
 		server.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: s.service}),
 		server.WithRegistry(s.kitexRegistry()),
+		server.WithMiddleware(s.measured.measure),
 		server.WithRegistryInfo(&registry.Info{Weight: s.weight, Tags: maps.Clone(s.tags), WarmUp: s.warmUp}),
 	}
 }
 
 func (s *serverSuite) kitexRegistry() registry.Registry {
-	if len(s.further) == 0 {
-		return s.registry
+	var r registry.Registry = s.registry
+	if len(s.further) > 0 {
+		r = &manyNames{Registry: s.registry, further: s.further}
 	}
-	return &manyNames{Registry: s.registry, further: s.further}
+	if s.ready == nil {
+		return r
+	}
+	return &readyRegistry{
+		Registry: r,
+		reg:      s.registry,
+		services: append([]string{s.service}, s.further...),
+		check:    s.ready,
+		every:    s.readyEvery,
+	}
 }

@@ -17,6 +17,7 @@ import (
 // It travels in the context that the transport hands to the handlers of events.
 type openStream struct {
 	node  pick.Node
+	after func() // when an opened one has ended; may be nil
 	ended atomic.Bool
 }
 
@@ -29,9 +30,19 @@ func (s *openStream) end() {
 	}
 }
 
+// finish is end for a stream that was opened.
+func (s *openStream) finish() {
+	if !s.ended.Swap(true) {
+		s.node.End()
+		if s.after != nil {
+			s.after()
+		}
+	}
+}
+
 func endStream(ctx context.Context) {
 	if s, ok := ctx.Value(openStreamKey{}).(*openStream); ok {
-		s.end()
+		s.finish()
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/fairway-rpc/fairway/internal/due"
 )
 
 // Func checks one target and returns nil if it is well. It must return soon after
@@ -30,8 +32,8 @@ type Checker struct {
 
 	mu       sync.Mutex
 	targets  map[string]*target
-	well     queue // targets that are healthy and wait
-	ill      queue // targets that are not
+	well     due.Queue[*target] // targets that are healthy and wait
+	ill      due.Queue[*target] // targets that are not
 	inFlight map[*target]context.CancelFunc
 	illNow   int  // of those in flight
 	running  bool // the scheduler
@@ -54,6 +56,8 @@ func New(cfg Config, check Func, report Report) (*Checker, error) {
 		report:   report,
 		wake:     make(chan struct{}, 1),
 		targets:  make(map[string]*target),
+		well:     due.Queue[*target]{Of: itemOf},
+		ill:      due.Queue[*target]{Of: itemOf},
 		inFlight: make(map[*target]context.CancelFunc),
 	}, nil
 }
@@ -74,7 +78,7 @@ func (c *Checker) Set(addresses []string) {
 		if _, ok := c.targets[address]; !ok {
 			t := newTarget(address, c.cfg.Interval)
 			c.targets[address] = t
-			c.queueOf(t).add(t)
+			c.queueOf(t).Add(t)
 		}
 	}
 	for address, t := range c.targets {
@@ -98,11 +102,11 @@ func (c *Checker) Check(address string) bool {
 		return false
 	}
 	t.asked = true
-	if t.index >= 0 {
+	if t.wait.Waits() {
 		q := c.queueOf(t)
-		q.remove(t)
+		q.Remove(t)
 		t.hurry()
-		q.add(t)
+		q.Add(t)
 	}
 	c.plan()
 	return true
@@ -125,7 +129,7 @@ func (c *Checker) Close() {
 func (c *Checker) forget(t *target) {
 	t.gone = true
 	delete(c.targets, t.address)
-	c.queueOf(t).remove(t)
+	c.queueOf(t).Remove(t)
 	if cancel, ok := c.inFlight[t]; ok {
 		cancel()
 	}

@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/fairway-rpc/fairway/internal/due"
 )
 
 // plan has the scheduler look again, and starts it if need be. Callers hold mu.
@@ -61,21 +63,21 @@ func (c *Checker) begin() (wait time.Duration, ok bool) {
 		if q == nil {
 			return idle, true
 		}
-		if wait = time.Until((*q)[0].due); wait > 0 {
+		if wait = time.Until(q.First().wait.At); wait > 0 {
 			return wait, true
 		}
-		c.launch(q.takeFirst())
+		c.launch(q.TakeFirst())
 	}
 }
 
 // first returns the queue with the target that has been due for longest, of those
 // for which there is a slot, or nil.
-func (c *Checker) first() *queue {
+func (c *Checker) first() *due.Queue[*target] {
 	slots := c.cfg.Concurrency
-	well := len(c.well) > 0 && len(c.inFlight) < slots
-	ill := len(c.ill) > 0 && len(c.inFlight) < slots && c.illNow < max(slots/2, 1)
+	well := c.well.Len() > 0 && len(c.inFlight) < slots
+	ill := c.ill.Len() > 0 && len(c.inFlight) < slots && c.illNow < max(slots/2, 1)
 	switch {
-	case well && (!ill || !c.ill[0].due.Before(c.well[0].due)):
+	case well && (!ill || !c.ill.First().wait.At.Before(c.well.First().wait.At)):
 		return &c.well
 	case ill:
 		return &c.ill
@@ -84,7 +86,7 @@ func (c *Checker) first() *queue {
 	}
 }
 
-func (c *Checker) queueOf(t *target) *queue {
+func (c *Checker) queueOf(t *target) *due.Queue[*target] {
 	if t.healthy {
 		return &c.well
 	}
@@ -143,8 +145,8 @@ func (c *Checker) land(t *target, wasIll bool) {
 		c.illNow--
 	}
 	if !t.gone {
-		t.wait(c.cfg)
-		c.queueOf(t).add(t)
+		t.schedule(c.cfg)
+		c.queueOf(t).Add(t)
 	}
 	c.notify()
 }

@@ -6,27 +6,31 @@ package health
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/fairway-rpc/fairway/internal/due"
+	"github.com/fairway-rpc/fairway/internal/lack"
 )
 
 // target is one address. It is in a queue or in flight until it is gone.
 type target struct {
 	address string
-	due     time.Time
-	index   int // in its queue, or -1
+	wait    due.Item
 	healthy bool
 	against int  // checks in a row that contradict healthy
 	asked   bool // for a check of which the outcome is to be reported
 	gone    bool
 }
 
+func itemOf(t *target) *due.Item { return &t.wait }
+
 func newTarget(address string, interval time.Duration) *target {
-	return &target{address: address, healthy: true, index: -1, due: time.Now().Add(rand.N(interval))}
+	return &target{address: address, healthy: true, wait: due.Item{At: time.Now().Add(rand.N(interval))}}
 }
 
 // observe takes in the outcome of a check and reports whether it changed the
 // verdict.
 func (t *target) observe(err error, cfg Config) (changed bool) {
-	if inconclusive(err) {
+	if lack.Is(err) {
 		return false
 	}
 	if (err == nil) == t.healthy {
@@ -45,13 +49,13 @@ func (t *target) observe(err error, cfg Config) (changed bool) {
 	return true
 }
 
-// wait sets when the next check is due.
-func (t *target) wait(cfg Config) {
+// schedule sets when the next check is due.
+func (t *target) schedule(cfg Config) {
 	interval := cfg.Interval
 	if !t.healthy || t.against > 0 {
 		interval = cfg.FastInterval
 	}
-	t.due = time.Now().Add(jittered(interval))
+	t.wait.At = time.Now().Add(jittered(interval))
 	if t.asked {
 		t.hurry()
 	}
@@ -59,8 +63,8 @@ func (t *target) wait(cfg Config) {
 
 // hurry makes the next check due now, unless it has been due for longer.
 func (t *target) hurry() {
-	if now := time.Now(); now.Before(t.due) {
-		t.due = now
+	if now := time.Now(); now.Before(t.wait.At) {
+		t.wait.At = now
 	}
 }
 

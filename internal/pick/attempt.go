@@ -5,6 +5,8 @@ package pick
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
 )
@@ -45,6 +47,21 @@ type Attempt struct {
 	// Aside tells that Picked had been set aside and was picked all the same: as
 	// a trial, or since all others had been, too.
 	Aside bool
+	// Picks and Misses count the picks that found somebody and that did not,
+	// Fallbacks those that went on without a preferred filter or left their zone.
+	Picks, Misses, Fallbacks int64
+	// Subset names the group that filters left for the last pick, "" without filters.
+	Subset string
+	// PickTime is how long the picks took, if Timed asks for it.
+	PickTime time.Duration
+	Timed    bool
+	// AfterStream is called when a stream that was opened has ended. Streaming is
+	// set where that is sure to come.
+	AfterStream func()
+	Streaming   bool
+	// Measured tells that its end has been measured; the ends of a stream may be
+	// several, and come from other goroutines.
+	Measured atomic.Bool
 	// Reason is why nobody was picked last, nil if somebody was.
 	Reason error
 	// Within tells that the instance middleware is at work on Picked, so that a
@@ -88,5 +105,10 @@ func (a *Attempt) Call() rpcinfo.RPCInfo { return a.call }
 
 // Note records a pick; n is nil if it found nobody.
 func (a *Attempt) Note(n Node, counted, aside bool) {
+	if n == nil {
+		a.Misses++
+	} else {
+		a.Picks++
+	}
 	a.Picked, a.Counted, a.Taken, a.Aside, a.Reason = n, counted, false, aside, nil
 }

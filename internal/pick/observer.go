@@ -36,7 +36,9 @@ type Pick struct {
 	// Excluded the number of instances passed over because they had just failed.
 	Retry    string
 	Excluded int
-	// Aside is the number of candidates set aside for want of a connection.
+	// Subset names the group that filters left, "" without filters.
+	Subset string
+	// Aside is the number of candidates that calls avoid for a while.
 	Aside int
 	// Suspect tells that the instance is kept on suspicion of the registry only.
 	Suspect bool

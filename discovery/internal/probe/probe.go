@@ -8,6 +8,9 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/fairway-rpc/fairway/internal/due"
+	"github.com/fairway-rpc/fairway/internal/lack"
 )
 
 // Prober probes suspects until each of them is found dead or is stopped. It is
@@ -18,7 +21,7 @@ type Prober struct {
 	all  sync.WaitGroup
 
 	mu       sync.Mutex
-	waiting  queue
+	waiting  due.Queue[*suspect]
 	inFlight map[*suspect]context.CancelFunc
 	earliest time.Time // of the next probe, for the rate
 	running  bool      // the scheduler
@@ -30,8 +33,7 @@ type suspect struct {
 	network, address string
 	dead             func()
 
-	due    time.Time
-	index  int  // in the queue, or -1
+	wait   due.Item
 	failed bool // the last probe did
 	done   bool // found dead or stopped
 }
@@ -41,6 +43,7 @@ func New(cfg Config) *Prober {
 	return &Prober{
 		cfg:      cfg.withDefaults(),
 		wake:     make(chan struct{}, 1),
+		waiting:  due.Queue[*suspect]{Of: func(s *suspect) *due.Item { return &s.wait }},
 		inFlight: make(map[*suspect]context.CancelFunc),
 	}
 }
@@ -55,7 +58,7 @@ func New(cfg Config) *Prober {
 // once and from dead. It waits for nothing. A call of dead that has already
 // begun goes on; none begins later. Start has no effect after Close.
 func (p *Prober) Start(network, address string, dead func()) (stop func()) {
-	s := &suspect{network: network, address: address, dead: dead, due: time.Now(), index: -1}
+	s := &suspect{network: network, address: address, dead: dead, wait: due.Item{At: time.Now()}}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.enqueue(s)
@@ -67,7 +70,9 @@ func (p *Prober) Start(network, address string, dead func()) (stop func()) {
 func (p *Prober) Close() {
 	p.mu.Lock()
 	p.closed = true
-	p.waiting = nil
+	for p.waiting.Len() > 0 {
+		p.waiting.TakeFirst()
+	}
 	for _, cancel := range p.inFlight {
 		cancel()
 	}
@@ -86,7 +91,7 @@ func (p *Prober) stop(s *suspect) {
 	if cancel, ok := p.inFlight[s]; ok {
 		cancel()
 	}
-	p.waiting.remove(s)
+	p.waiting.Remove(s)
 	p.notify() // the scheduler ends with the last of them
 }
 
@@ -96,7 +101,7 @@ func (p *Prober) enqueue(s *suspect) {
 	if p.closed {
 		return
 	}
-	p.waiting.add(s)
+	p.waiting.Add(s)
 	if !p.running {
 		p.running = true
 		p.all.Go(p.schedule)
@@ -139,11 +144,11 @@ const idle = time.Hour
 func (p *Prober) begin() (wait time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.waiting) > 0 {
+	for p.waiting.Len() > 0 {
 		if len(p.inFlight) >= p.cfg.Concurrency {
 			return idle, true
 		}
-		now, next := time.Now(), p.waiting[0].due
+		now, next := time.Now(), p.waiting.First().wait.At
 		if p.earliest.After(next) {
 			next = p.earliest
 		}
@@ -151,7 +156,7 @@ func (p *Prober) begin() (wait time.Duration, ok bool) {
 			return next.Sub(now), true
 		}
 		p.earliest = now.Add(time.Second / time.Duration(p.cfg.Rate))
-		p.launch(p.waiting.takeFirst())
+		p.launch(p.waiting.TakeFirst())
 	}
 	p.running = false
 	return 0, false
@@ -178,11 +183,11 @@ func (p *Prober) condemned(s *suspect, err error) bool {
 	if s.done || p.closed {
 		return false
 	}
-	s.due = time.Now().Add(p.cfg.Retry)
+	s.wait.At = time.Now().Add(p.cfg.Retry)
 	switch {
 	case err == nil:
-		s.failed, s.due = false, time.Now().Add(jittered(p.cfg.Interval))
-	case inconclusive(err):
+		s.failed, s.wait.At = false, time.Now().Add(jittered(p.cfg.Interval))
+	case lack.Is(err):
 	case s.failed:
 		s.done = true
 	default:
