@@ -4,7 +4,6 @@
 package middleware_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -145,7 +144,7 @@ func TestKilledProviderThatTheListKeeps(t *testing.T) {
 
 func TestWhoIsAsideIsSeen(t *testing.T) {
 	server := echotest.Start(t)
-	var log bytes.Buffer
+	var log lockedLog
 	klog.SetOutput(&log)
 	defer klog.SetOutput(os.Stderr)
 	tp, recorder := tracing(t)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -32,10 +33,28 @@ import (
 	"github.com/fairway-rpc/fairway/middleware"
 )
 
+// lockedLog is written to by servers, too, which say when they listen.
+type lockedLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lockedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // logOf returns the lines about clients that are logged meanwhile. Tests that use
 // it are not parallel.
 func logOf(f func()) string {
-	var log bytes.Buffer
+	var log lockedLog
 	klog.SetOutput(&log)
 	defer klog.SetOutput(os.Stderr)
 	f()

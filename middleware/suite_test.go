@@ -4,7 +4,6 @@
 package middleware_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -54,7 +53,7 @@ func TestConstructorsPanicWithAnErrorThatSaysWhat(t *testing.T) {
 // overridden, which is logged.
 func TestLastOptionWins(t *testing.T) {
 	one, two := echotest.Start(t), echotest.Start(t)
-	var log bytes.Buffer
+	var log lockedLog
 	klog.SetOutput(&log)
 	suite := client.WithSuite(middleware.NewClientSuite(hosts(one.Address), balancer(t, loadbalance.SmoothWRR)))
 	before := newClient(t, client.WithHostPorts(two.Address), suite)
