@@ -30,10 +30,14 @@ func (s *service) choose(ctx context.Context, request any, info rpcinfo.RPCInfo,
 	if info != nil {
 		skip = t.skipsOf(info, attempt)
 	}
-	if t.division != nil || s.kept != nil {
+	if !t.plain {
 		return s.chooseWithin(ctx, request, hash, skip, attempt, t)
 	}
-	return s.chooseFrom(&t.group, hash, skip, attempt)
+	c := t.chooser.choose(hash, skip) // as chooseFrom does, but for one call fewer
+	if c == nil || s.someAside.Load() {
+		return s.chooseAgain(hash, c, skip, attempt, &t.group)
+	}
+	return c, skip, nil
 }
 
 // chooseFrom picks from a group.

@@ -14,7 +14,8 @@ import (
 type table struct {
 	group // of all instances; without a chooser if they are divided
 
-	simple   bool           // somebody serves, and a pick needs neither a hash nor filters nor affinity
+	plain    bool           // somebody serves and is not closed, without filters and affinity
+	simple   bool           // the same, and a pick needs no hash
 	division *division      // nil without filters
 	places   map[string]int // of addresses in the list
 	tally    tally
@@ -46,7 +47,8 @@ func (s *service) newTable(nodes []*live.Node, set *live.Set, prev *table) *tabl
 	t.leaveOut(s, now, prev)
 	t.warmUp(now, prev)
 	t.serving = t.tally.serving
-	t.simple = t.serving > 0 && !t.closed && s.hash == nil && s.places == nil && s.kept == nil
+	t.plain = t.serving > 0 && !t.closed && s.places == nil && s.kept == nil
+	t.simple = t.plain && s.hash == nil
 	t.enroll(s.kept != nil)
 	if s.places != nil {
 		t.division = s.divide(t, prev.division)

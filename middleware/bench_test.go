@@ -18,8 +18,9 @@ import (
 	"github.com/fairway-rpc/fairway/middleware"
 )
 
-// BenchmarkPickSpan measures what the span adds to a pick: no span in the
-// context, one that is not sampled, and one that is recorded.
+// BenchmarkPickSpan measures what the span adds to a pick that looks for an
+// attempt, as the suite's do: no span in the context, one that is not sampled, and
+// one that is recorded. "alone" is a pick without the suite.
 func BenchmarkPickSpan(b *testing.B) {
 	tp, _ := tracing(b)
 	res := kdiscovery.Result{Cacheable: true, CacheKey: "bench", Instances: []kdiscovery.Instance{
@@ -42,7 +43,9 @@ func BenchmarkPickSpan(b *testing.B) {
 	}
 	without := func(ctx context.Context) { lb.GetPicker(res).Next(ctx, nil) }
 	with := func(ctx context.Context) { traced.GetPicker(res).Next(ctx, nil) }
-	run("spans=off", plain, without)
+	off := middleware.TracePicks(lb, middleware.WithPickSpans(middleware.PickSpansOff))
+	run("alone", plain, without)
+	run("spans=off", plain, func(ctx context.Context) { off.GetPicker(res).Next(ctx, nil) })
 	run("spans=sampled/parent=none", plain, with)
 	run("spans=sampled/parent=unsampled", unsampled, with)
 	run("spans=sampled/parent=recorded", recorded, with)

@@ -39,12 +39,18 @@ func newPickSpans(c *traceConfig) *pickSpans {
 	}
 }
 
+// noSpan is what a context without a span has.
+var noSpan = trace.SpanFromContext(context.Background())
+
 // Wants implements pick.Observer.
 func (s *pickSpans) Wants(ctx context.Context) bool {
 	if s.all {
 		return true
 	}
 	parent := trace.SpanFromContext(ctx)
+	if parent == noSpan { // the most frequent case, for the least
+		return s.roots
+	}
 	if parent.IsRecording() {
 		return true
 	}
