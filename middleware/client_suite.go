@@ -86,6 +86,7 @@ func (s *clientSuite) Options() []client.Option {
 		s.resolveAndFollow(),
 		client.WithLoadBalancer(s.balancer),
 		client.WithMiddleware(s.metrics.beginAttempt),
+		s.metrics.observeWhileOpen(),
 		client.WithInstanceMW(countInFlight),
 		client.WithStreamOptions(streamEvents()),
 		s.registerProbes(),

@@ -128,8 +128,14 @@ func (i *instruments) counter(name, unit, description string) metric.Int64Counte
 	return c
 }
 
-func (i *instruments) active(name, description string) metric.Int64UpDownCounter {
-	c, err := i.meter.Int64UpDownCounter(name, metric.WithUnit("{call}"), metric.WithDescription(description))
+func (i *instruments) active(name, description string) metric.Int64ObservableUpDownCounter {
+	c, err := i.meter.Int64ObservableUpDownCounter(name, metric.WithUnit("{call}"), metric.WithDescription(description))
+	i.note(err)
+	return c
+}
+
+func (i *instruments) observedCounter(name, unit, description string) metric.Int64ObservableCounter {
+	c, err := i.meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
 	i.note(err)
 	return c
 }

@@ -24,29 +24,35 @@ type clientMetrics struct {
 	labels        *labels // nil without
 
 	duration  metric.Float64Histogram
-	active    metric.Int64UpDownCounter
-	picks     metric.Int64Counter
+	active    metric.Int64ObservableUpDownCounter
+	picks     metric.Int64ObservableCounter
 	pickTime  metric.Float64Histogram
 	fallbacks metric.Int64Counter
 	ejections metric.Int64Counter
 
 	calls    *sets
-	services *sets // of active calls, fallbacks and ejections
+	services *sets // of active calls and fallbacks
+	causes   *sets // of ejections
 	outcomes *sets // of picks
+
+	meter metric.Meter
+	use   usage
 }
 
 func newClientMetrics(c *metricsConfig, lb *loadbalance.Balancer) (*clientMetrics, error) {
 	i := &instruments{meter: c.meter()}
 	m := &clientMetrics{
+		meter:         i.meter,
 		policy:        lb.Policy(),
 		pickDurations: c.pickDurations,
 		duration:      i.seconds("rpc.client.call.duration", "How long attempts of calls took, to their real end.", callBounds),
 		active:        i.active("fairway.client.active_calls", "Attempts of calls that are under way, streams included."),
-		picks:         i.counter("fairway.client.picks", "{pick}", "Picks of an instance, by what came of them."),
+		picks:         i.observedCounter("fairway.client.picks", "{pick}", "Picks of an instance, by what came of them."),
 		fallbacks:     i.counter("fairway.client.subset_fallbacks", "{pick}", "Picks that went on without a preferred filter, or left their zone."),
 		ejections:     i.counter("fairway.client.ejections", "{ejection}", "Instances that were ejected, by why."),
 		calls:         newSets(callAttributes),
 		services:      newSets(serviceAttributes),
+		causes:        newSets(serviceAttributes),
 	}
 	m.outcomes = newSets(m.pickAttributes)
 	if c.pickDurations {
@@ -56,6 +62,21 @@ func newClientMetrics(c *metricsConfig, lb *loadbalance.Balancer) (*clientMetric
 		m.labels = newLabels(c.instances)
 	}
 	return m, i.err
+}
+
+// observe is called at each collection.
+func (c *clientMetrics) observe(_ context.Context, o metric.Observer) error {
+	c.services.each(func(s *set) {
+		if s != c.services.overflow || s.active.Load() != 0 {
+			o.ObserveInt64(c.active, s.active.Load(), s.observe...)
+		}
+	})
+	c.outcomes.each(func(s *set) {
+		if n := s.count.Load(); n > 0 {
+			o.ObserveInt64(c.picks, n, s.observe...)
+		}
+	})
+	return nil
 }
 
 func callAttributes(m measured) []attribute.KeyValue {
@@ -95,7 +116,7 @@ func (c *clientMetrics) begin(a *pick.Attempt) time.Time {
 		return time.Time{}
 	}
 	a.Timed = c.pickDurations
-	c.active.Add(a, 1, c.services.get(measured{service: serviceOf(a.Call())}).add...)
+	c.services.get(measured{service: serviceOf(a.Call())}).active.Add(1)
 	return time.Now()
 }
 
@@ -107,7 +128,7 @@ func (c *clientMetrics) end(a *pick.Attempt, began time.Time, err error, panicke
 	info := a.Call()
 	service := serviceOf(info)
 	of := c.services.get(measured{service: service})
-	c.active.Add(a, -1, of.add...)
+	of.active.Add(-1)
 	m := measured{service: service, errorType: callError(a, info, err, panicked)}
 	if call := invocationOf(info); call != nil {
 		m.pkg, m.idlService, m.method = call.PackageName(), call.ServiceName(), call.MethodName()
@@ -121,10 +142,10 @@ func (c *clientMetrics) end(a *pick.Attempt, began time.Time, err error, panicke
 
 func (c *clientMetrics) endPicks(a *pick.Attempt, service string, of *set) {
 	if a.Picks > 0 {
-		c.picks.Add(a, a.Picks, c.outcomes.get(measured{service: service}).add...)
+		c.outcomes.get(measured{service: service}).count.Add(a.Picks)
 	}
 	if a.Misses > 0 {
-		c.picks.Add(a, a.Misses, c.outcomes.get(measured{service: service, errorType: errorType(a.Reason)}).add...)
+		c.outcomes.get(measured{service: service, errorType: errorType(a.Reason)}).count.Add(a.Misses)
 	}
 	if a.Fallbacks > 0 {
 		c.fallbacks.Add(a, a.Fallbacks, of.add...)
@@ -136,7 +157,7 @@ func (c *clientMetrics) endPicks(a *pick.Attempt, service string, of *set) {
 
 // ejected counts an ejection.
 func (c *clientMetrics) ejected(service, cause string) {
-	c.ejections.Add(context.Background(), 1, c.services.get(measured{service: service, other: cause}).add...)
+	c.ejections.Add(context.Background(), 1, c.causes.get(measured{service: service, other: cause}).add...)
 }
 
 func serviceOf(info rpcinfo.RPCInfo) string {

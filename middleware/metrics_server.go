@@ -18,21 +18,36 @@ import (
 // from its beginning to the handler's return.
 type serverMetrics struct {
 	duration metric.Float64Histogram
-	active   metric.Int64UpDownCounter
+	active   metric.Int64ObservableUpDownCounter
 	calls    *sets
 	services *sets
 }
 
 func newServerMetrics(c *metricsConfig) (*serverMetrics, error) {
 	i := &instruments{meter: c.meter()}
-	return &serverMetrics{
+	s := &serverMetrics{
 		duration: i.seconds("rpc.server.call.duration", "How long calls took to handle.", callBounds),
 		active:   i.active("fairway.server.active_calls", "Calls that are being handled, streams included."),
 		calls:    newSets(callAttributes),
 		services: newSets(func(m measured) []attribute.KeyValue {
 			return []attribute.KeyValue{systemKitex, keyService.String(m.service)}
 		}),
-	}, i.err
+	}
+	if i.err != nil {
+		return nil, i.err
+	}
+	_, err := i.meter.RegisterCallback(s.observe, s.active) // for as long as the program serves
+	return s, err
+}
+
+// observe is called at each collection.
+func (s *serverMetrics) observe(_ context.Context, o metric.Observer) error {
+	s.services.each(func(of *set) {
+		if of != s.services.overflow || of.active.Load() != 0 {
+			o.ObserveInt64(s.active, of.active.Load(), of.observe...)
+		}
+	})
+	return nil
 }
 
 // measure is the middleware.
@@ -43,8 +58,8 @@ func (s *serverMetrics) measure(next endpoint.Endpoint) endpoint.Endpoint {
 		}
 		info := rpcinfo.GetRPCInfo(ctx)
 		m := measured{service: serviceOf(info)}
-		active := s.services.get(m).add
-		s.active.Add(ctx, 1, active...)
+		of := s.services.get(m)
+		of.active.Add(1)
 		if call := invocationOf(info); call != nil {
 			m.pkg, m.idlService, m.method = call.PackageName(), call.ServiceName(), call.MethodName()
 		}
@@ -52,7 +67,7 @@ func (s *serverMetrics) measure(next endpoint.Endpoint) endpoint.Endpoint {
 		var err error
 		defer func() {
 			m.errorType = handlerError(ctx, info, err, !returned)
-			s.active.Add(ctx, -1, active...)
+			of.active.Add(-1)
 			s.duration.Record(ctx, time.Since(began).Seconds(), s.calls.get(m).record...)
 		}()
 		err = next(ctx, request, response)

@@ -20,10 +20,15 @@ type measured struct {
 	errorType, peer, other  string
 }
 
-// set is the attributes as the instruments take them.
+// set is the attributes as the instruments take them, with counts that are read
+// when somebody collects: an instrument of the SDK's takes as long as a pick.
 type set struct {
-	record []metric.RecordOption
-	add    []metric.AddOption
+	record  []metric.RecordOption
+	add     []metric.AddOption
+	observe []metric.ObserveOption
+
+	active atomic.Int64 // calls under way
+	count  atomic.Int64
 }
 
 // maxSets bounds what is kept: nobody has so many methods, but names come from
@@ -33,15 +38,27 @@ const maxSets = 4096
 // sets keeps the attribute sets that were made. Looking one up takes no lock and
 // allocates nothing.
 type sets struct {
-	made atomic.Pointer[map[measured]*set]
-	mu   sync.Mutex
-	of   func(measured) []attribute.KeyValue
+	made     atomic.Pointer[map[measured]*set]
+	overflow *set // for what is too much
+	mu       sync.Mutex
+	of       func(measured) []attribute.KeyValue
 }
 
 func newSets(of func(measured) []attribute.KeyValue) *sets {
-	s := &sets{of: of}
+	option := metric.WithAttributes(attribute.Bool("otel.metric.overflow", true))
+	s := &sets{of: of, overflow: &set{
+		record: []metric.RecordOption{option}, add: []metric.AddOption{option}, observe: []metric.ObserveOption{option},
+	}}
 	s.made.Store(&map[measured]*set{})
 	return s
+}
+
+// each calls f for every set that was made.
+func (s *sets) each(f func(*set)) {
+	for _, made := range *s.made.Load() {
+		f(made)
+	}
+	f(s.overflow)
 }
 
 func (s *sets) get(m measured) *set {
@@ -53,12 +70,15 @@ func (s *sets) get(m measured) *set {
 
 func (s *sets) add(m measured) *set {
 	option := metric.WithAttributeSet(attribute.NewSet(s.of(m)...))
-	made := &set{record: []metric.RecordOption{option}, add: []metric.AddOption{option}}
+	made := &set{record: []metric.RecordOption{option}, add: []metric.AddOption{option}, observe: []metric.ObserveOption{option}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := *s.made.Load()
+	if found := before[m]; found != nil {
+		return found
+	}
 	if len(before) >= maxSets {
-		return made
+		return s.overflow
 	}
 	after := maps.Clone(before)
 	after[m] = made
