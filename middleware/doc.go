@@ -10,8 +10,12 @@
 //	server.WithSuite(middleware.NewServerSuite(registry, "echo"))
 //
 // The client suite sets the resolver and the balancer, counts the calls in
-// flight on each instance from the pick to their real end, tells how they ended,
-// and starts a span for each pick. [TracePicks] gives the span alone to any Kitex
+// flight on each instance from the pick to their real end, that of streams included,
+// tells how they ended, starts a span for each pick, measures calls, and says in
+// errors why there was no instance. [WithEjection] and [WithHealthCheck] set
+// instances aside that fail, are slow or unhealthy. The server suite sets the
+// registry and what is registered, measures calls, and drains while a check of
+// [WithReadiness] fails. [TracePicks] gives the span alone to any Kitex
 // balancer.
 //
 // # Outcomes
@@ -35,6 +39,12 @@
 // span. It needs the OpenTelemetry API only: without an SDK in the program
 // nothing is recorded and next to nothing spent. Its attributes stand in
 // docs/observability.md. [WithPickLog] writes the same to a log.
+//
+// # Metrics
+//
+// Calls are measured on both sides by the semantic conventions' histograms, and
+// picks, calls under way, fallbacks and ejections by metrics of Fairway's own, whether
+// or not there is a trace. docs/observability.md lists them.
 //
 // # Kitex's own tools
 //
