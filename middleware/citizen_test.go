@@ -217,7 +217,7 @@ func TestSuitesInAnyOrder(t *testing.T) {
 				client.WithSuite(suiteOf{client.WithMiddleware(passes), client.WithInstanceMW(passes)}),
 				client.WithSuite(suiteOf{
 					client.WithCircuitBreaker(circuitbreak.NewCBSuite(circuitbreak.RPCInfo2Key)),
-					client.WithFailureRetry(retry.NewFailurePolicy()),
+					client.WithFailureRetry(retry.NewFailurePolicy()), retriesEnd(t),
 				}),
 			}
 			cli := newClient(t, all[order[0]], all[order[1]], all[order[2]])

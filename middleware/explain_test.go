@@ -58,7 +58,7 @@ func TestCallersLearnWhyThereIsNoInstance(t *testing.T) {
 			for _, retries := range []client.Option{{F: nil}, client.WithFailureRetry(retry.NewFailurePolicy())} {
 				opts := []client.Option{client.WithSuite(middleware.NewClientSuite(s, tt.balancer))}
 				if retries.F != nil {
-					opts = append(opts, retries)
+					opts = append(opts, retries, retriesEnd(t))
 				}
 				_, err := newClient(t, opts...).Echo(t.Context(), &echo.Request{})
 				var detailed *kerrors.DetailedError

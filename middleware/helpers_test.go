@@ -10,6 +10,7 @@ import (
 
 	"github.com/cloudwego/kitex/client"
 	"github.com/cloudwego/kitex/pkg/remote/trans/ttstream"
+	"github.com/cloudwego/kitex/pkg/retry"
 	"github.com/cloudwego/kitex/server"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.opentelemetry.io/otel/attribute"
@@ -86,6 +87,15 @@ func newClient(t testing.TB, opts ...client.Option) echoservice.Client {
 		}
 	})
 	return cli
+}
+
+// retriesEnd has what watches over a client's retries end with the test. Otherwise
+// it ends with the client, which is when the garbage collector finds it.
+func retriesEnd(t testing.TB) client.Option {
+	t.Helper()
+	container := retry.NewRetryContainerWithPercentageLimit()
+	t.Cleanup(func() { _ = container.Close() })
+	return client.WithRetryContainer(container)
 }
 
 func provider(t testing.TB, reg *discovery.Registry, opts ...middleware.ServerOption) *echotest.Server {

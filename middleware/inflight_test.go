@@ -67,7 +67,7 @@ func TestCallsInFlightAreCountedToTheirRealEnd(t *testing.T) {
 					client.WithInstanceMW(boom),
 				}
 				if name == "backup request" {
-					opts = append(opts, client.WithBackupRequest(retry.NewBackupPolicy(5)))
+					opts = append(opts, client.WithBackupRequest(retry.NewBackupPolicy(5)), retriesEnd(t))
 				}
 				cli := newClient(t, opts...)
 				var all sync.WaitGroup

@@ -76,7 +76,7 @@ var pickConditions = map[string]struct {
 		retries := retry.NewFailurePolicy()
 		retries.WithMaxRetryTimes(1)
 		one, two := echotest.Start(t), echotest.Start(t)
-		cli := suiteClient(t, tp, static(t, map[string]int{one.Address: 1, two.Address: 1}), client.WithFailureRetry(retries))
+		cli := suiteClient(t, tp, static(t, map[string]int{one.Address: 1, two.Address: 1}), client.WithFailureRetry(retries), retriesEnd(t))
 		if _, err := cli.Echo(t.Context(), &echo.Request{DelayMs: 200}, callopt.WithRPCTimeout(50*time.Millisecond)); err == nil {
 			t.Error("the call has not timed out")
 		}
