@@ -102,7 +102,7 @@ func (s *service) chooseAround(hash uint64, c *candidate, skip *skips, attempt *
 		return c, skip
 	}
 	if s.counter != nil {
-		c.node.End()
+		s.recount(g, c.node, -1)
 	}
 	avoid := &skips{aside: true}
 	if skip != nil {
@@ -115,6 +115,17 @@ func (s *service) chooseAround(hash uint64, c *candidate, skip *skips, attempt *
 		return other, nil
 	}
 	return s.chooseAside(hash, skip, g)
+}
+
+// recount corrects what the group's policy has counted with its choice. Other
+// groups are told when somebody has been picked.
+func (s *service) recount(g *group, n *node, more int64) {
+	n.inFlight.Add(more)
+	knows := s.counter
+	if g.counter != nil {
+		knows = g.counter
+	}
+	knows.counted(n, more)
 }
 
 // chooseOther is the policy's choice among those who are not skipped. It looks
@@ -139,7 +150,7 @@ func (s *service) chooseAside(hash uint64, skip *skips, g *group) (*candidate, *
 		c = leftover(g.list, nil, r, (*candidate).fullShare)
 	}
 	if c != nil && s.counter != nil {
-		c.node.Begin()
+		s.recount(g, c.node, 1)
 	}
 	return c, skip
 }
