@@ -48,9 +48,29 @@ func (s *service) checkThose(t *table) {
 			addresses = append(addresses, c.address)
 		}
 	}
-	if !slices.Equal(h.addresses, addresses) {
-		h.addresses = addresses
-		h.checker.Set(addresses)
+	if slices.Equal(h.addresses, addresses) {
+		return
+	}
+	s.forgive(t, h.addresses, addresses)
+	h.addresses = addresses
+	h.checker.Set(addresses)
+}
+
+// forgive takes who is checked anew as healthy, as the checker does: of those it
+// reports only what changes.
+func (s *service) forgive(t *table, before, now []string) {
+	checked := make(map[string]struct{}, len(before))
+	for _, address := range before {
+		checked[address] = struct{}{}
+	}
+	forgiven := false
+	for _, address := range now {
+		if _, had := checked[address]; !had {
+			forgiven = t.at(address).node.ill.Swap(false) || forgiven
+		}
+	}
+	if forgiven {
+		s.changed()
 	}
 }
 
