@@ -17,6 +17,7 @@ import (
 type boundedHash struct {
 	virtualNodes int
 	factor       float64
+	seats        *byNode[boundedSeat] // for one of several groups; nil if there is but one
 
 	_     [64]byte // callers share what follows, and only read what is above
 	total atomic.Int64
@@ -30,6 +31,9 @@ func newBoundedHash(c *config) engine {
 }
 
 func (e *boundedHash) build(list []*candidate, prev chooser) chooser {
+	if e.seats != nil {
+		e.seat(list)
+	}
 	var before *hashring.Ring[*candidate]
 	if p, ok := prev.(*boundedChooser); ok {
 		before = p.ring
@@ -54,6 +58,7 @@ func (b *boundedChooser) choose(hash uint64, skip *skips) *candidate {
 	for range 3 {
 		c, ok := b.ring.LookupSkip(hash, func(c *candidate) bool { return skip.has(c) || !c.node.beginUpTo(b.bound(c, total)) })
 		if ok {
+			b.engine.chosen(c.node)
 			return c
 		}
 		total = b.engine.total.Load()
@@ -64,6 +69,7 @@ func (b *boundedChooser) choose(hash uint64, skip *skips) *candidate {
 		return nil
 	}
 	c.node.inFlight.Add(1)
+	b.engine.chosen(c.node)
 	return c
 }
 
@@ -84,5 +90,3 @@ func (n *node) beginUpTo(bound int64) bool {
 		}
 	}
 }
-
-func (e *boundedHash) counted(_ *node, more int64) { e.total.Add(more) }
