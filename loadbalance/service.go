@@ -213,6 +213,7 @@ func (s *service) swap(t *table) {
 	s.finishLater(t)
 	s.warmLater(t)
 	s.checkThose(t)
+	s.sweepLater(t)
 	if len(s.nodes) == len(t.list) {
 		return // each has its node
 	}

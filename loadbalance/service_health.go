@@ -48,9 +48,17 @@ func (s *service) checkThose(t *table) {
 			addresses = append(addresses, c.address)
 		}
 	}
-	if !slices.Equal(h.addresses, addresses) {
-		h.addresses = addresses
-		h.checker.Set(addresses)
+	if slices.Equal(h.addresses, addresses) {
+		return
+	}
+	before := h.addresses
+	h.addresses = addresses
+	h.checker.Set(addresses)
+	for _, address := range addresses {
+		// The checker takes a new target as healthy, and tells only if it is not.
+		if t.at(address).node.ill.Load() && !slices.Contains(before, address) {
+			h.checker.Check(address)
+		}
 	}
 }
 
