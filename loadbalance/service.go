@@ -182,7 +182,7 @@ func (s *service) refresh() {
 	if prev == nil && set == nil {
 		return
 	}
-	if prev == nil || prev.step > 0 || !prev.lists(nodes, set) || !prev.avoids(time.Now()) {
+	if prev == nil || prev.step > 0 || !prev.lists(nodes, set) || !prev.avoids(time.Now()) || s.closesOtherwise(prev) {
 		s.swap(s.newTable(nodes, set, prev))
 	} else {
 		relabelled := *prev

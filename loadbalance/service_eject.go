@@ -171,6 +171,25 @@ func (s *service) failsClosed(list []*candidate) bool {
 	return e != nil && e.FailClosed && !slices.ContainsFunc(list, func(c *candidate) bool { return c.serving && !c.node.closed() })
 }
 
+// closesOtherwise reports whether something is closed by now that is not in the
+// table, or the reverse: who is out may be so for another reason.
+func (s *service) closesOtherwise(t *table) bool {
+	differs := func(g *group) bool {
+		return g.closed != (g.allAside && g.serving > 0 && s.failsClosed(g.list))
+	}
+	if differs(&t.group) {
+		return true
+	}
+	if t.division != nil {
+		for _, g := range t.division.groups {
+			if differs(g) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (c *core) tellEjected(n *node, change outlier.Change) {
 	if told := c.onEject.Load(); told != nil {
 		for _, f := range *told {
