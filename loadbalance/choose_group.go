@@ -42,6 +42,9 @@ func (b *branch) groupOf(r uint64, skip *skips) *group {
 	if r >= b.share && other.available() || !g.available() && (other.available() || g.serving == 0) {
 		g, other = other, g
 	}
+	if g.closed && other.open() {
+		g, other = other, g
+	}
 	if skip != nil && !g.offers(skip) && other.offers(skip) {
 		return other
 	}

@@ -75,7 +75,7 @@ func (s *service) chooseKept(key string, g *group, hash uint64, skip *skips, att
 	now := s.core.config.now()
 	had, ok := s.kept.Get(key, now)
 	if ok {
-		if c := g.usable(had, skip); c != nil {
+		if c := g.usable(had, skip, attempt == nil); c != nil {
 			return s.counting(c), skip, nil
 		}
 	}
@@ -84,7 +84,7 @@ func (s *service) chooseKept(key string, g *group, hash uint64, skip *skips, att
 		return nil, skip, err
 	}
 	if first := s.kept.Give(key, had, c.node, now); first != c.node {
-		if other := g.usable(first, skip); other != nil {
+		if other := g.usable(first, skip, attempt == nil); other != nil {
 			if s.counter != nil {
 				c.node.End()
 			}
@@ -94,12 +94,20 @@ func (s *service) chooseKept(key string, g *group, hash uint64, skip *skips, att
 	return c, skip, nil
 }
 
-// usable is the candidate of a node if it can be picked without more ado.
-func (g *group) usable(n *node, skip *skips) *candidate {
+// usable is the candidate of a node if it can be picked without more ado: nobody
+// avoids it, or everybody in the group is avoided. Then it is taken as a trial if
+// it is time for one, as any pick of it is.
+func (g *group) usable(n *node, skip *skips, unseen bool) *candidate {
 	c := g.members[n]
-	if c == nil || c.share() == 0 || n.avoided() || skip.has(c) {
+	switch {
+	case c == nil || c.share() == 0 || skip.has(c) || g.closed:
+		return nil
+	case !n.avoided():
+		return c
+	case !g.allAside:
 		return nil
 	}
+	n.claim(unseen)
 	return c
 }
 

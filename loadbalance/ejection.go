@@ -63,6 +63,8 @@ func (b *Balancer) Eject(e Ejection) error {
 	if err := cfg.Check(); err != nil {
 		return fault.Invalid("WithEjection", "%v", err)
 	}
+	b.core.mu.Lock() // a service that is being made has seen it, or is listed
+	defer b.core.mu.Unlock()
 	if !b.core.ejection.CompareAndSwap(nil, &e) && *b.core.ejection.Load() != e {
 		return fault.Invalid("WithEjection", "the balancer ejects by another configuration already")
 	}

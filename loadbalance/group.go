@@ -26,9 +26,12 @@ type group struct {
 // available reports whether there is somebody who is not set aside.
 func (g *group) available() bool { return g != nil && g.serving > 0 && !g.allAside }
 
+// open reports whether there is somebody to try, if only since all are aside.
+func (g *group) open() bool { return g.serving > 0 && !g.closed }
+
 // offers reports whether there is somebody who need not be skipped.
 func (g *group) offers(skip *skips) bool {
-	return g != nil && slices.ContainsFunc(g.list, func(c *candidate) bool { return c.share() > 0 && !skip.has(c) })
+	return g != nil && !g.closed && slices.ContainsFunc(g.list, func(c *candidate) bool { return c.share() > 0 && !skip.has(c) })
 }
 
 // fill takes the candidates in. If all who serve are out, calls go to them, unless
@@ -45,16 +48,12 @@ func (g *group) fill(list []*candidate, affinity, everybodyOut bool, closed func
 			out++
 		}
 	}
-	if g.allAside = everybodyOut && g.serving > 0; g.allAside {
-		g.closed = closed(list)
-	}
-	if out > 0 && out == g.serving {
-		g.allAside = true
-		if g.closed = closed(list); !g.closed {
-			g.list = make([]*candidate, len(list))
-			for i, c := range list {
-				g.list[i] = c.withOut(false)
-			}
+	g.allAside = everybodyOut || out > 0 && out == g.serving
+	g.closed = g.allAside && g.serving > 0 && closed(list)
+	if g.allAside && !g.closed && out > 0 {
+		g.list = make([]*candidate, len(list))
+		for i, c := range list {
+			g.list[i] = c.withOut(false)
 		}
 	}
 	g.enroll(affinity)

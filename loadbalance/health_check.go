@@ -78,6 +78,8 @@ func (b *Balancer) CheckHealth(h HealthCheck) error {
 		return fault.Invalid("WithHealthCheck", "%v", err)
 	}
 	probe.Close()
+	b.core.mu.Lock() // a service that is being made has seen it, or is listed
+	defer b.core.mu.Unlock()
 	if !b.core.healthCheck.CompareAndSwap(nil, &h) && b.core.healthCheck.Load().config() != h.config() {
 		return fault.Invalid("WithHealthCheck", "the balancer checks by another configuration already")
 	}

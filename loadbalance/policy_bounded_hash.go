@@ -17,7 +17,7 @@ import (
 type boundedHash struct {
 	virtualNodes int
 	factor       float64
-	several      bool // groups, of which this is one
+	seats        *byNode[boundedSeat] // for one of several groups; nil if there is but one
 
 	_     [64]byte // callers share what follows, and only read what is above
 	total atomic.Int64
@@ -31,33 +31,18 @@ func newBoundedHash(c *config) engine {
 }
 
 func (e *boundedHash) build(list []*candidate, prev chooser) chooser {
+	if e.seats != nil {
+		e.seat(list)
+	}
 	var before *hashring.Ring[*candidate]
 	if p, ok := prev.(*boundedChooser); ok {
 		before = p.ring
-	}
-	if e.several {
-		e.recount(list)
 	}
 	b := &boundedChooser{engine: e, ring: newRing(list, e.virtualNodes, before)}
 	for _, c := range list {
 		b.weight += float64(c.share())
 	}
 	return b
-}
-
-// apart tells that there are other groups: instances come and go with calls that
-// this one has not counted.
-func (e *boundedHash) apart() { e.several = true }
-
-// recount begins with the calls that the instances have. Those that begin or end
-// at this very moment may be counted twice or not at all, until the list changes
-// again.
-func (e *boundedHash) recount(list []*candidate) {
-	total := int64(0)
-	for _, c := range list {
-		total += c.node.active()
-	}
-	e.total.Store(total)
 }
 
 type boundedChooser struct {
@@ -73,6 +58,7 @@ func (b *boundedChooser) choose(hash uint64, skip *skips) *candidate {
 	for range 3 {
 		c, ok := b.ring.LookupSkip(hash, func(c *candidate) bool { return skip.has(c) || !c.node.beginUpTo(b.bound(c, total)) })
 		if ok {
+			b.engine.chosen(c.node)
 			return c
 		}
 		total = b.engine.total.Load()
@@ -83,6 +69,7 @@ func (b *boundedChooser) choose(hash uint64, skip *skips) *candidate {
 		return nil
 	}
 	c.node.inFlight.Add(1)
+	b.engine.chosen(c.node)
 	return c
 }
 
@@ -103,5 +90,3 @@ func (n *node) beginUpTo(bound int64) bool {
 		}
 	}
 }
-
-func (e *boundedHash) counted(_ *node, more int64) { e.total.Add(more) }

@@ -4,8 +4,6 @@
 package loadbalance
 
 import (
-	"sync"
-
 	"github.com/fairway-rpc/fairway/loadbalance/internal/leastactive"
 )
 
@@ -18,7 +16,7 @@ type leastActive struct {
 	rand      Rand
 	perWeight bool
 	tree      leastactive.Tree[*candidate]
-	leaves    *sync.Map // of nodes, for one of several groups; nil if there is but one
+	leaves    *byNode[nodeLeaf] // for one of several groups; nil if there is but one
 }
 
 var _ counter = (*leastActive)(nil)
@@ -28,48 +26,37 @@ func newLeastActive(c *config) engine { return &leastActive{rand: c.rand, perWei
 // build swaps the list in under the tree's lock: the counts must not be taken
 // from an old list while a new one is being made.
 func (e *leastActive) build(list []*candidate, _ chooser) chooser {
+	if e.leaves != nil {
+		e.leaves.keep(list, e.newLeaf, func(*node, *nodeLeaf) {})
+	}
 	entries := make([]leastactive.Entry[*candidate], len(list))
 	for i, c := range list {
 		entries[i] = leastactive.Entry[*candidate]{Leaf: e.leaf(c.node), Value: c, Weight: c.share(), Capacity: e.capacity(c)}
 	}
 	e.tree.Reset(entries)
-	e.forget(list)
 	return e
-}
-
-// forget drops the leaves of nodes that are not listed any more: a call on one of
-// these makes a new leaf if it is listed again.
-func (e *leastActive) forget(list []*candidate) {
-	if e.leaves == nil {
-		return
-	}
-	listed := make(map[*node]struct{}, len(list))
-	for _, c := range list {
-		listed[c.node] = struct{}{}
-	}
-	e.leaves.Range(func(n, _ any) bool {
-		if _, ok := listed[n.(*node)]; !ok {
-			e.leaves.Delete(n)
-		}
-		return true
-	})
 }
 
 // apart has the engine keep its own leaves: there are other groups, and a leaf
 // belongs to one tree.
-func (e *leastActive) apart() { e.leaves = &sync.Map{} }
+func (e *leastActive) apart() { e.leaves = &byNode[nodeLeaf]{} }
 
-func (e *leastActive) leaf(n *node) *leastactive.Leaf[*candidate] {
+type nodeLeaf = leastactive.Leaf[*candidate]
+
+// newLeaf is the leaf of a node that comes into the group, with what is known of it.
+func (e *leastActive) newLeaf(n *node) *nodeLeaf {
+	l := &nodeLeaf{}
+	l.Share(&n.inFlight)
+	e.tree.Slow(l, n.history.Slowness())
+	return l
+}
+
+// leaf is nil for a node that is not in the group.
+func (e *leastActive) leaf(n *node) *nodeLeaf {
 	if e.leaves == nil {
 		return &n.leaf
 	}
-	if l, ok := e.leaves.Load(n); ok {
-		return l.(*leastactive.Leaf[*candidate])
-	}
-	l := &leastactive.Leaf[*candidate]{}
-	l.Share(&n.inFlight)
-	had, _ := e.leaves.LoadOrStore(n, l)
-	return had.(*leastactive.Leaf[*candidate])
+	return e.leaves.find(n)
 }
 
 func (e *leastActive) capacity(c *candidate) float64 {
@@ -89,4 +76,14 @@ func (e *leastActive) choose(_ uint64, skip *skips) *candidate {
 	return c
 }
 
-func (e *leastActive) counted(n *node, _ int64) { e.tree.Refresh(e.leaf(n)) }
+func (e *leastActive) counted(n *node, _ int64) {
+	if l := e.leaf(n); l != nil {
+		e.tree.Refresh(l)
+	}
+}
+
+func (e *leastActive) slow(n *node, slowness float64) {
+	if l := e.leaf(n); l != nil {
+		e.tree.Slow(l, slowness)
+	}
+}

@@ -33,7 +33,7 @@ func (e *shortestResponse) build(list []*candidate, prev chooser) chooser {
 }
 
 func (e *shortestResponse) paced(n *node, now int64) {
-	e.tree.Slow(e.leaf(n), n.history.Slowness())
+	e.slow(n, n.history.Slowness())
 	if swept := e.swept.Load(); now-swept > againAfter/4 && e.swept.CompareAndSwap(swept, now) {
 		go e.sweep(now)
 	}
@@ -49,7 +49,7 @@ func (e *shortestResponse) sweep(now int64) {
 	for _, c := range *e.list.Load() {
 		n := c.node
 		if n.history.Slowness() > 1 && now-n.history.Last() > againAfter*3/4 && n.active() == 0 {
-			e.tree.Slow(e.leaf(n), asFast)
+			e.slow(n, asFast)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (s *service) refresh() {
 	if prev == nil && set == nil {
 		return
 	}
-	if prev == nil || prev.step > 0 || !prev.lists(nodes, set) || !prev.avoids(time.Now()) || s.opensOrCloses(prev) {
+	if prev == nil || prev.step > 0 || !prev.lists(nodes, set) || !prev.avoids(time.Now()) || s.closesOtherwise(prev) {
 		s.swap(s.newTable(nodes, set, prev))
 	} else {
 		relabelled := *prev
@@ -213,6 +213,7 @@ func (s *service) swap(t *table) {
 	s.finishLater(t)
 	s.warmLater(t)
 	s.checkThose(t)
+	s.sweepLater(t)
 	if len(s.nodes) == len(t.list) {
 		return // each has its node
 	}

@@ -77,6 +77,19 @@ func (e *ejector) stop() {
 	}
 }
 
+// sweepLater has the next sweep come if a table lists somebody who is ejected: one
+// who was not there, or drained, was not waited for. Callers hold mu.
+func (s *service) sweepLater(t *table) {
+	e := s.ejector.Load()
+	if e == nil || e.armed.Load() {
+		return
+	}
+	back := func(c *candidate) bool { return c.serving && c.node.ejectedFor() != "" }
+	if slices.ContainsFunc(t.list, back) && !e.armed.Swap(true) {
+		e.sweepAfter(soon)
+	}
+}
+
 // sweep ejects and brings back.
 func (e *ejector) sweep() {
 	e.mu.Lock()
@@ -98,8 +111,8 @@ func (e *ejector) sweep() {
 	}
 	if !called && !anyEjected(e.records) {
 		e.armed.Store(false)
-		if !e.called.Load() || e.armed.Swap(true) {
-			return // the next call begins anew
+		if !e.called.Load() && s.table.Load() == t || e.armed.Swap(true) {
+			return // the next call begins anew, or the next table
 		}
 	}
 	e.plan(max(soon, time.Duration(next-now)))
@@ -130,6 +143,7 @@ func (s *service) ejected(n *node, c outlier.Change) {
 	if c.Returned {
 		if h := s.health.Load(); h != nil && !c.Early {
 			n.ill.Store(true)
+			s.someAside.Store(true) // picks may just have stopped looking out
 			if !h.checker.Check(n.address) {
 				n.ill.Store(false) // no target any more
 			}
@@ -157,15 +171,18 @@ func (s *service) failsClosed(list []*candidate) bool {
 	return e != nil && e.FailClosed && !slices.ContainsFunc(list, func(c *candidate) bool { return c.serving && !c.node.closed() })
 }
 
-// opensOrCloses reports whether picks are to fail where they do not, or the
-// reverse: those who are out may be so for another reason now.
-func (s *service) opensOrCloses(t *table) bool {
-	if t.allAside && t.closed != s.failsClosed(t.list) {
+// closesOtherwise reports whether something is closed by now that is not in the
+// table, or the reverse: who is out may be so for another reason.
+func (s *service) closesOtherwise(t *table) bool {
+	differs := func(g *group) bool {
+		return g.closed != (g.allAside && g.serving > 0 && s.failsClosed(g.list))
+	}
+	if differs(&t.group) {
 		return true
 	}
 	if t.division != nil {
 		for _, g := range t.division.groups {
-			if g.allAside && g.closed != s.failsClosed(g.list) {
+			if differs(g) {
 				return true
 			}
 		}

@@ -51,26 +51,14 @@ func (s *service) checkThose(t *table) {
 	if slices.Equal(h.addresses, addresses) {
 		return
 	}
-	s.forgive(t, h.addresses, addresses)
+	before := h.addresses
 	h.addresses = addresses
 	h.checker.Set(addresses)
-}
-
-// forgive takes who is checked anew as healthy, as the checker does: of those it
-// reports only what changes.
-func (s *service) forgive(t *table, before, now []string) {
-	checked := make(map[string]struct{}, len(before))
-	for _, address := range before {
-		checked[address] = struct{}{}
-	}
-	forgiven := false
-	for _, address := range now {
-		if _, had := checked[address]; !had {
-			forgiven = t.at(address).node.ill.Swap(false) || forgiven
+	for _, address := range addresses {
+		// The checker takes a new target as healthy, and tells only if it is not.
+		if t.at(address).node.ill.Load() && !slices.Contains(before, address) {
+			h.checker.Check(address)
 		}
-	}
-	if forgiven {
-		s.changed()
 	}
 }
 
