@@ -8,10 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cloudwego/kitex/pkg/klog"
 	"github.com/cloudwego/kitex/pkg/registry"
 
-	"github.com/fairway-rpc/fairway/discovery"
 	"github.com/fairway-rpc/fairway/internal/fault"
 )
 
@@ -38,19 +36,23 @@ func WithReadiness(check func(ctx context.Context) error, every time.Duration) S
 	})
 }
 
-// readyRegistry asks the check as long as a server is registered.
+// readiness is what a registry is told.
+type readiness interface {
+	SetReady(ctx context.Context, service string, ready bool) error
+}
+
+// readyRegistry asks the check as long as any server is registered.
 type readyRegistry struct {
 	registry.Registry
 
-	reg      *discovery.Registry
+	reg      readiness
 	services []string
 	check    func(ctx context.Context) error
 	every    time.Duration
 
 	mu      sync.Mutex
-	stop    context.CancelFunc // nil while nothing is registered
-	done    chan struct{}
-	unready bool
+	servers map[string]struct{} // that are registered
+	asker   *asker              // the last one, which has stopped if there are no servers
 }
 
 // Register implements Kitex's registry.Registry: who is not ready registers so.
@@ -58,61 +60,69 @@ func (r *readyRegistry) Register(info *registry.Info) error {
 	if info == nil {
 		return r.Registry.Register(nil)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stop == nil {
-		ctx, cancel := context.WithCancel(context.Background())
-		r.stop, r.done = cancel, make(chan struct{})
-		r.ask(ctx)
-		go r.run(ctx, r.done)
+	r.enter(info)
+	err := r.Registry.Register(info)
+	if err != nil {
+		r.withdraw(r.leave(info))
 	}
-	return r.Registry.Register(info)
+	return err
 }
 
 // Deregister implements Kitex's registry.Registry.
 func (r *readyRegistry) Deregister(info *registry.Info) error {
-	r.mu.Lock()
-	stop, done := r.stop, r.done
-	r.stop = nil
-	r.mu.Unlock()
-	if stop != nil {
-		stop()
-		defer func() { <-done }() // not before: a check may take its time
+	if info == nil {
+		return r.Registry.Deregister(nil)
 	}
+	stopped := r.leave(info)
+	defer r.withdraw(stopped) // not before: a check may take its time
 	return r.Registry.Deregister(info)
 }
 
-func (r *readyRegistry) run(ctx context.Context, done chan<- struct{}) {
-	defer close(done)
-	tick := time.NewTicker(r.every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			r.ask(ctx)
-		}
+// enter begins to ask with the first server, and returns when it has the answer.
+func (r *readyRegistry) enter(info *registry.Info) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.servers) == 0 {
+		r.servers = make(map[string]struct{})
+		r.asker = r.startAsking(r.asker)
+	}
+	r.servers[serverOf(info)] = struct{}{}
+}
+
+// leave stops asking with the last server. It returns who has asked then.
+func (r *readyRegistry) leave(info *registry.Info) (stopped *asker) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, had := r.servers[serverOf(info)]; !had {
+		return nil
+	}
+	delete(r.servers, serverOf(info))
+	if len(r.servers) > 0 {
+		return nil
+	}
+	r.asker.stop()
+	return r.asker
+}
+
+// withdraw takes back that servers were not ready who have all left, or the
+// registry would drain who comes next, unless that is for another asker to say.
+func (r *readyRegistry) withdraw(stopped *asker) {
+	if stopped == nil {
+		return
+	}
+	<-stopped.done
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asker == stopped && stopped.unready {
+		stopped.unready = false
+		stopped.tell(context.Background())
 	}
 }
 
-// ask tells the registry if the answer is another than the last.
-func (r *readyRegistry) ask(ctx context.Context) {
-	within, cancel := context.WithTimeout(ctx, r.every)
-	defer cancel()
-	err := r.check(within)
-	if unready := err != nil; ctx.Err() != nil || unready == r.unready {
-		return
+// serverOf tells servers apart.
+func serverOf(info *registry.Info) string {
+	if info.Addr == nil {
+		return info.ServiceName
 	}
-	r.unready = err != nil
-	if err != nil {
-		klog.Warnf("fairway: the provider of %v is not ready and drains: %v", r.services, err)
-	} else {
-		klog.Infof("fairway: the provider of %v is ready", r.services)
-	}
-	gone, cancelWait := context.WithCancel(ctx)
-	cancelWait() // the wish stands; waiting for etcd would hold up the next question
-	for _, service := range r.services {
-		_ = r.reg.SetReady(gone, service, !r.unready)
-	}
+	return info.ServiceName + " " + info.Addr.String()
 }
