@@ -89,8 +89,10 @@ func callError(a *pick.Attempt, info rpcinfo.RPCInfo, err error, panicked bool) 
 	}
 }
 
+// cancelledOr leaves out what is on this side for another reason: what the process
+// lacks, and a call that has no address.
 func cancelledOr(err error) string {
-	if isOurs(err) {
+	if isOurs(err) && !isOurLack(err) && !errors.Is(err, kerrors.ErrNoDestAddress) {
 		return "cancelled"
 	}
 	return otherError
