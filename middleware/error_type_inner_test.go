@@ -24,7 +24,7 @@ func TestOnlyWhatWasCancelledIsCalledSo(t *testing.T) {
 		err  error
 		want string
 	}{
-		"cancelled":             {kerrors.ErrRPCFinish.WithCause(context.Canceled), "cancelled"},
+		"cancelled":             {fmt.Errorf("the call: %w", context.Canceled), "cancelled"},
 		"by business":           {kerrors.ErrCanceledByBusiness, "cancelled"},
 		"too many files":        {kerrors.ErrGetConnection.WithCause(files), otherError},
 		"too many files, words": {kerrors.ErrGetConnection.WithCause(fmt.Errorf("dial: %w", syscall.EMFILE)), otherError},

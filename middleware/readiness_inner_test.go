@@ -86,6 +86,7 @@ func infoAt(port int) *registry.Info {
 }
 
 func bubble(t *testing.T, name string, f func(t *testing.T, a *asked)) {
+	t.Helper()
 	t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, newAsked()) }) })
 }
 
@@ -98,6 +99,7 @@ func TestReadinessIsAskedWhileAnythingIsRegistered(t *testing.T) {
 		}
 	}
 	bubble(t, "two servers", func(t *testing.T, a *asked) {
+		t.Helper()
 		must(t, a.Register(infoAt(1)))
 		must(t, a.Register(infoAt(2)))
 		must(t, a.Deregister(infoAt(1)))
@@ -110,6 +112,7 @@ func TestReadinessIsAskedWhileAnythingIsRegistered(t *testing.T) {
 		}
 	})
 	bubble(t, "the same twice", func(t *testing.T, a *asked) {
+		t.Helper()
 		must(t, a.Register(infoAt(1)))
 		must(t, a.Register(infoAt(1)))
 		must(t, a.Deregister(infoAt(1)))
@@ -118,6 +121,7 @@ func TestReadinessIsAskedWhileAnythingIsRegistered(t *testing.T) {
 		}
 	})
 	bubble(t, "refused", func(t *testing.T, a *asked) {
+		t.Helper()
 		a.refuse = errors.New("no such key")
 		if err := a.Register(infoAt(1)); !errors.Is(err, a.refuse) {
 			t.Fatal(err)
@@ -127,6 +131,7 @@ func TestReadinessIsAskedWhileAnythingIsRegistered(t *testing.T) {
 		}
 	})
 	bubble(t, "left before it came", func(t *testing.T, a *asked) {
+		t.Helper()
 		must(t, a.Deregister(infoAt(1)))
 		must(t, a.Deregister(nil))
 		if a.deregistered != 2 || a.checksIn(10*time.Second) > 0 {
@@ -144,6 +149,7 @@ func TestReadinessIsAskedWhileAnythingIsRegistered(t *testing.T) {
 // one of the registry drain.
 func TestReadinessIsNotLeftBehind(t *testing.T) {
 	bubble(t, "", func(t *testing.T, a *asked) {
+		t.Helper()
 		a.answer = errors.New("cold")
 		if err := a.Register(infoAt(1)); err != nil || a.isReady() {
 			t.Fatalf("%v, or ready: %v", err, a.isReady())
@@ -166,6 +172,7 @@ func TestReadinessIsNotLeftBehind(t *testing.T) {
 // TestReadinessCheckThatPanics says not ready, and does not end the process.
 func TestReadinessCheckThatPanics(t *testing.T) {
 	bubble(t, "", func(t *testing.T, a *asked) {
+		t.Helper()
 		if err := a.Register(infoAt(1)); err != nil {
 			t.Fatal(err)
 		}
