@@ -20,9 +20,9 @@ type core struct {
 	config *config
 	counts bool
 
-	ejection    atomic.Pointer[Ejection]                  // nil for none
-	healthCheck atomic.Pointer[HealthCheck]               // nil for none
-	onEject     atomic.Pointer[[]func(key, cause string)] // who is told; nil for nobody
+	ejection    atomic.Pointer[Ejection]                               // nil for none
+	healthCheck atomic.Pointer[HealthCheck]                            // nil for none
+	onEject     atomic.Pointer[map[string]func(service, cause string)] // by resolver
 
 	log     *slog.Logger
 	limiter logging.Limiter

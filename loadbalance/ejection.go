@@ -5,7 +5,7 @@ package loadbalance
 
 import (
 	"cmp"
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
@@ -75,24 +75,25 @@ func (b *Balancer) Eject(e Ejection) error {
 	return nil
 }
 
-// OnEject has f told of each ejection, by the key of the service, as
-// [ServiceState] has it, and the cause, as [InstanceState] has it. It is called from
-// one goroutine for each service and must not block. It is what package middleware
-// counts ejections with.
-func (b *Balancer) OnEject(f func(key, cause string)) {
+// OnEject has f told of each ejection from a service of the resolver with that
+// name, by what the resolver calls the service and the cause, as [InstanceState] has
+// it. Another f for the same resolver takes its place, so that an ejection is told
+// once. It is called from one goroutine for each service and must not block. It is
+// what package middleware counts ejections with.
+func (b *Balancer) OnEject(resolver string, f func(service, cause string)) {
 	if b.methods != nil {
 		for _, inner := range b.methods.all() {
-			inner.OnEject(f)
+			inner.OnEject(resolver, f)
 		}
 		return
 	}
 	b.core.mu.Lock()
 	defer b.core.mu.Unlock()
-	var told []func(key, cause string)
+	told := make(map[string]func(service, cause string))
 	if before := b.core.onEject.Load(); before != nil {
-		told = slices.Clone(*before)
+		told = maps.Clone(*before)
 	}
-	told = append(told, f)
+	told[resolver] = f
 	b.core.onEject.Store(&told)
 }
 

@@ -6,10 +6,12 @@ package loadbalance
 import (
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/fairway-rpc/fairway/internal/live"
 	"github.com/fairway-rpc/fairway/loadbalance/internal/outlier"
 )
 
@@ -192,8 +194,10 @@ func (s *service) closesOtherwise(t *table) bool {
 
 func (c *core) tellEjected(n *node, change outlier.Change) {
 	if told := c.onEject.Load(); told != nil {
-		for _, f := range *told {
-			f(n.service.key, string(change.Ejection.Cause))
+		for resolver, f := range *told {
+			if service, of := strings.CutPrefix(n.service.key, live.Key(resolver, "")); of {
+				f(service, string(change.Ejection.Cause))
+			}
 		}
 	}
 	if held, ok := c.limiter.Allow("ejected " + n.service.key + " " + n.address); ok {

@@ -5,13 +5,11 @@ package middleware
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/cloudwego/kitex/client"
 	kdiscovery "github.com/cloudwego/kitex/pkg/discovery"
 
 	"github.com/fairway-rpc/fairway/internal/fault"
-	"github.com/fairway-rpc/fairway/internal/live"
 	"github.com/fairway-rpc/fairway/loadbalance"
 )
 
@@ -47,11 +45,7 @@ func NewClientSuite(res kdiscovery.Resolver, lb *loadbalance.Balancer, opts ...C
 	if err != nil {
 		panic(fault.Invalid("WithMeterProvider", "%w", err))
 	}
-	lb.OnEject(func(key, cause string) {
-		if service, ours := strings.CutPrefix(key, live.Key(res.Name(), "")); ours {
-			m.ejected(service, cause)
-		}
-	})
+	lb.OnEject(res.Name(), m.ejected)
 	return &clientSuite{resolver: res, balancer: lb.Observed(observerOf(newPickSpans(&c.traceConfig), newPickLog(c.pickLog))), metrics: m}
 }
 

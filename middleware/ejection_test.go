@@ -225,3 +225,19 @@ func TestBadEjectionsAndChecksAreRefused(t *testing.T) {
 		t.Error("a balancer that ejects in two ways")
 	}()
 }
+
+// TestEjectionsAreCountedOnce, though two suites share the balancer.
+func TestEjectionsAreCountedOnce(t *testing.T) {
+	option, reader := meter(t)
+	way := newRelay(t, "")
+	way.broken.Store(true)
+	list, lb := fleet(t, way.address(), echotest.Start(t).Address), balancer(t, loadbalance.RoundRobin)
+	ejection := middleware.WithEjection(middleware.Ejection{ConsecutiveFailures: 2})
+	_ = middleware.NewClientSuite(list, lb, option, ejection)
+	cli := newClient(t, client.WithSuite(middleware.NewClientSuite(list, lb, option, ejection)))
+	waitFor(t, "an instance is ejected", func() bool {
+		_, _ = cli.Echo(t.Context(), &echo.Request{})
+		return stateOf(lb, func(i loadbalance.InstanceState) bool { return i.Ejected != "" }) == 1
+	})
+	expect(t, reader, "fairway.client.ejections", map[string]int64{"fairway.ejection.cause=consecutive_failures,fairway.service=echo": 1})
+}
